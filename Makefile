@@ -1,0 +1,34 @@
+# `make demo` and `make test` set up everything they need in .venv; `make bench` uses an environment of its own, with the peers.
+PYTHON ?= python3
+VENV := .venv
+BENCH := .venv-bench
+
+.PHONY: demo test lint bench clean
+
+demo: $(VENV)/.ready
+	$(VENV)/bin/python examples/demo.py --out out
+
+test: $(VENV)/.ready
+	$(VENV)/bin/python -m pytest $(PYTEST_OPTIONS)
+
+lint: $(VENV)/.ready
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/mypy
+	$(VENV)/bin/lint-imports
+
+bench: $(BENCH)/.ready
+	$(BENCH)/bin/python -m benchmarks.run $(BENCH_OPTIONS)
+
+$(VENV)/.ready: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[test,lint]'
+	touch $@
+
+$(BENCH)/.ready: pyproject.toml
+	$(PYTHON) -m venv $(BENCH)
+	$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
+	touch $@
+
+clean:
+	rm -rf $(VENV) $(BENCH) out build dist .pytest_cache .mypy_cache .ruff_cache

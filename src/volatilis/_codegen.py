@@ -1,0 +1,275 @@
+"""Machine code from a driver: the only file that knows Numba and LLVM.
+
+Numba translates Python to LLVM's language, for each function that the driver reaches; LLVM then inlines, optimises and
+vectorises the whole once. (Numba by itself optimises and assembles every function with all that it calls, again and again,
+which takes several times as long.)
+"""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import re
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+from unittest import mock
+
+import numpy as np
+
+from volatilis import _registry
+
+
+class CompilationError(TypeError):
+    """A family or learner uses something that cannot be compiled."""
+
+
+class Code(NamedTuple):
+    """An object file, the function in it, and whether it refers to Numba's run-time library."""
+
+    symbol: str
+    needs_numba: bool
+    object_file: bytes
+
+
+def compile_driver(driver: Callable[..., None], args: tuple[Any, ...]) -> Code:
+    """The driver as machine code for arguments of these types; it takes the address of their words."""
+    import numba
+    from numba.core.errors import NumbaError
+
+    prepare_numba()
+    load = _loader(_numba_type(args))
+    body = numba.njit(**_OPTIONS)(driver)
+
+    def entry(address):  # type: ignore[no-untyped-def]
+        body(*load(address))
+
+    try:
+        with _translation_only(), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            function = numba.cfunc("void(int64)", error_model="numpy")(entry)
+    except NumbaError as error:
+        classes = ", ".join(dict.fromkeys(cls.__name__ for cls in tuple_classes(args)))
+        raise CompilationError(f"cannot compile {driver.__name__} for {classes}: {_innermost(error)}") from error
+    return _assemble(function.inspect_llvm(), function.native_name)
+
+
+def tuple_classes(value: Any) -> Iterator[type]:
+    """The NamedTuple classes in an argument, outermost first."""
+    if isinstance(value, tuple):
+        if type(value) is not tuple:
+            yield type(value)
+        for item in value:
+            yield from tuple_classes(item)
+
+
+def _innermost(error: Exception) -> str:
+    """The part of Numba's report that names the offending line."""
+    lines = str(error).splitlines()
+    where = next((i for i, line in enumerate(lines) if line.strip().startswith("During: typing of")), len(lines))
+    start = max((i for i, line in enumerate(lines[:where]) if "nopython frontend" in line or not line.strip()), default=0)
+    return "\n".join(line.strip() for line in lines[max(start - 6, 0) : where + 1] if line.strip())
+
+
+# --- Numba -----------------------------------------------------------------------------------------------------------
+
+_OPTIONS = {"error_model": "numpy", "forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+_known_functions: set[Any] = set()
+_known_methods: set[str] = set()
+
+
+def prepare_numba() -> None:
+    """Tell Numba of all functions and methods that compiled code may call."""
+    from numba.core import registry
+
+    _ = registry.cpu_target.target_context  # defines the symbols that some kernels refer to
+    from numba import types
+    from numba.extending import overload, overload_method, register_jitable
+
+    for function in _registry.instructions:
+        if function not in _known_functions:
+            _known_functions.add(function)
+            overload(function, strict=False, jit_options=dict(_OPTIONS))(_instruction(function))
+    for function in _registry.functions:
+        if function not in _known_functions:
+            _known_functions.add(function)
+            register_jitable(**_OPTIONS)(function)
+    for name, signature in _registry.method_signatures.items():
+        if name not in _known_methods:
+            _known_methods.add(name)
+            overload_method(types.BaseNamedTuple, name, strict=False, jit_options=dict(_OPTIONS))(
+                _method_chooser(name, signature)
+            )
+
+
+def _instruction(function: Callable[..., Any]) -> Callable[..., Any]:
+    """An implementation of a function of floats by LLVM's instruction of the same name."""
+    from numba import types
+    from numba.extending import intrinsic
+
+    @intrinsic
+    def emit(typing_context, a, b, c):  # type: ignore[no-untyped-def]
+        def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+            return getattr(builder, function.__name__)(*arguments)
+
+        return types.float64(types.float64, types.float64, types.float64), generate
+
+    def implementation(a: Any, b: Any, c: Any) -> Any:
+        return lambda a, b, c: emit(a, b, c)
+
+    return implementation
+
+
+def _method_chooser(name: str, signature: inspect.Signature) -> Callable[..., Any]:
+    def choose(self: Any, *args: Any) -> Any:
+        return getattr(self.instance_class, name, None)
+
+    choose.__signature__ = signature  # type: ignore[attr-defined]
+    return choose
+
+
+@contextlib.contextmanager
+def _translation_only() -> Iterator[None]:
+    """Numba stops at LLVM's language: it optimises nothing and makes nothing executable."""
+    from numba.core.codegen import JITCodeLibrary, JITCPUCodegen
+    from numba.core.compiler_lock import global_compiler_lock
+
+    def finished(library: Any) -> None:
+        library._finalized = True
+
+    with (
+        global_compiler_lock,
+        mock.patch.object(JITCodeLibrary, "_optimize_functions", lambda library, module: None),
+        mock.patch.object(JITCodeLibrary, "_optimize_final_module", lambda library: None),
+        mock.patch.object(JITCodeLibrary, "_finalize_final_module", finished),
+        mock.patch.object(JITCPUCodegen, "set_env", lambda codegen, name, environment: None),
+        mock.patch.object(JITCodeLibrary, "get_pointer_to_function", lambda library, name: library._ensure_finalized() or 0),
+    ):
+        yield
+
+
+# --- LLVM ------------------------------------------------------------------------------------------------------------
+
+
+def _assemble(text: str, symbol: str) -> Code:
+    import llvmlite.binding as llvm
+
+    # Lock-step loops go over a dozen arrays; let the vectoriser check all of them for overlap.
+    llvm.set_option("volatilis", "--runtime-memory-check-threshold=256")
+    if not re.search(r"@NRT_(MemInfo_(alloc|new)|Allocate)", text):
+        # Nothing is allocated, and arrays from words own nothing: counting references to them would do nothing, slowly.
+        text = re.sub(r"^ *(tail )?call void @NRT_(incref|decref)\(.*$", "", text, flags=re.MULTILINE)
+    module = llvm.parse_assembly(text)
+    module.verify()
+    for function in module.functions:
+        if not function.is_declaration and function.name != symbol:
+            function.linkage = "internal"
+    machine = target_machine()
+    module.triple, module.data_layout = machine.triple, str(machine.target_data)
+    tuning = llvm.create_pipeline_tuning_options(speed_level=3)
+    tuning.loop_vectorization = True
+    tuning.slp_vectorization = True
+    builder = llvm.create_pass_builder(machine, tuning)
+    builder.getModulePassManager().run(module, builder)
+    outside = [f.name for f in module.functions if f.is_declaration and not f.name.startswith("llvm.")]
+    needs_numba = any(name.startswith(("NRT_", "numba_", "Py", "_Py")) for name in outside)
+    return Code(symbol, needs_numba, machine.emit_object(module))
+
+
+def target_machine() -> Any:
+    import llvmlite.binding as llvm
+
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    return llvm.Target.from_default_triple().create_target_machine(
+        cpu=llvm.get_host_cpu_name(),
+        features=llvm.get_host_cpu_features().flatten(),
+        opt=3,
+        jit=True,
+        reloc="default",
+        codemodel="jitdefault",
+    )
+
+
+def processor() -> str:
+    import llvmlite.binding as llvm
+
+    return llvm.get_host_cpu_name() + llvm.get_host_cpu_features().flatten()
+
+
+def link(code: Code) -> tuple[Any, int]:
+    """Load an object file; returns its owner and the address of its function."""
+    import llvmlite.binding as llvm
+
+    if code.needs_numba:
+        prepare_numba()
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), target_machine())
+    engine.add_object_file(llvm.ObjectFileRef.from_data(code.object_file))
+    engine.finalize_object()
+    return engine, engine.get_function_address(code.symbol)
+
+
+# --- words to values ---------------------------------------------------------------------------------------------------
+
+
+def _numba_type(value: Any) -> Any:
+    from numba import from_dtype, types
+
+    if isinstance(value, tuple):
+        kind = None if type(value) is tuple else type(value)
+        return types.BaseTuple.from_types([_numba_type(item) for item in value], kind)
+    if isinstance(value, np.ndarray):
+        return types.Array(from_dtype(value.dtype), value.ndim, "C")
+    return types.float64 if isinstance(value, float) else types.int64
+
+
+def _loader(typ: Any) -> Any:
+    """An intrinsic that rebuilds a tuple of this type from the words at an address."""
+    from llvmlite import ir
+    from numba import types
+    from numba.extending import intrinsic
+
+    @intrinsic
+    def load(typing_context, address):  # type: ignore[no-untyped-def]
+        def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+            words = builder.inttoptr(arguments[0], ir.IntType(64).as_pointer())
+            return _Words(context, builder, words).read(typ)
+
+        return typ(types.int64), generate
+
+    return load
+
+
+class _Words:
+    """Reads typed values off a row of words, in LLVM."""
+
+    def __init__(self, context: Any, builder: Any, words: Any) -> None:
+        self.context, self.builder, self.words, self.position = context, builder, words, 0
+
+    def read(self, typ: Any) -> Any:
+        from llvmlite import ir
+        from numba import types
+
+        if isinstance(typ, types.BaseTuple):
+            return self.context.make_tuple(self.builder, typ, [self.read(item) for item in typ])
+        if isinstance(typ, types.Array):
+            return self._read_array(typ)
+        where = self.builder.gep(self.words, [ir.Constant(ir.IntType(64), self.position)])
+        self.position += 1
+        return self.builder.load(self.builder.bitcast(where, self.context.get_value_type(typ).as_pointer()))
+
+    def _read_array(self, typ: Any) -> Any:
+        from llvmlite import ir
+        from numba import types
+        from numba.np.arrayobj import populate_array
+
+        element = self.context.get_data_type(typ.dtype)
+        data = self.builder.inttoptr(self.read(types.int64), element.as_pointer())
+        shape = [self.read(types.int64) for _ in range(typ.ndim)]
+        size = ir.Constant(ir.IntType(64), self.context.get_abi_sizeof(element))
+        strides = [size]
+        for extent in reversed(shape[1:]):
+            strides.insert(0, self.builder.mul(strides[0], extent))
+        array = self.context.make_array(typ)(self.context, self.builder)
+        populate_array(array, data=data, shape=shape, strides=strides, itemsize=size, meminfo=None)
+        return array._getvalue()

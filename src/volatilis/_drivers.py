@@ -1,0 +1,122 @@
+"""The loops around a learner's update: compiled, allocation-free, the same for every learner and family."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from volatilis._registry import compiled_function, compiled_methods
+
+OBSERVE, ELAPSE, SKIP = 0, 1, 2  # what happens at a step of time
+RESET = 4  # added to it: the learner starts anew before the step
+
+
+@compiled_methods
+class Outputs(NamedTuple):
+    """One row per step of time; for the parameter one column per element of theta."""
+
+    means: np.ndarray
+    variances: np.ndarray
+    log_p: np.ndarray
+    log_p_0: np.ndarray
+    gamma: np.ndarray
+    run_length: np.ndarray
+
+
+def outputs(shape: tuple[int, ...], size: int) -> Outputs:
+    vectors = [np.empty((*shape, size)) for _ in range(2)]
+    return Outputs(*vectors, *(np.empty(shape) for _ in range(4)))
+
+
+def run_sequence(learner: Any, state: Any, ys: Any, events: Any, progress: Any, out: Any) -> None:
+    """A whole sequence, from step progress[0]; stops early, and says where, when the state needs more room."""
+    for t in range(progress[0], events.size):
+        if not learner.has_room(state):
+            progress[0] = t
+            return
+        event = events[t]
+        if event >= RESET:
+            learner.restart(state)
+            event -= RESET
+        if event == OBSERVE:
+            info = learner.update(state, ys[t])
+            out.log_p[t] = info.log_p
+            out.log_p_0[t] = info.log_p_0
+            out.gamma[t] = info.gamma
+        else:
+            if event == ELAPSE:
+                learner.elapse(state)
+            out.log_p[t] = np.nan
+            out.log_p_0[t] = np.nan
+            out.gamma[t] = np.nan
+        for k in range(out.means.shape[1]):
+            mean = learner.read_mean(state, k)
+            out.means[t, k] = mean
+            out.variances[t, k] = learner.read_variance(state, k, mean)
+        out.run_length[t] = learner.read_run_length(state)
+    progress[0] = events.size
+
+
+@compiled_function
+def advance(learner: Any, state: Any, y: Any, event: Any) -> bool:
+    """One step of time, whatever happens at it, without readouts; says whether there was an observation."""
+    if event >= RESET:
+        learner.restart(state)
+        event -= RESET
+    if event == OBSERVE:
+        learner.update(state, y)
+    elif event == ELAPSE:
+        learner.elapse(state)
+    return event == OBSERVE
+
+
+def run_lock_step(learner: Any, state: Any, ys: Any, out: Any) -> None:
+    """Many sequences of one length side by side, each a column: ys (T, S), one belief per sequence."""
+    for t in range(ys.shape[0]):
+        for s in range(ys.shape[1]):
+            here = state.at(s)
+            info = learner.update(here, ys[t, s])
+            out.log_p[t, s] = info.log_p
+            out.log_p_0[t, s] = info.log_p_0
+            out.gamma[t, s] = info.gamma
+            out.run_length[t, s] = learner.read_run_length(here)
+            for k in range(out.means.shape[2]):
+                mean = learner.read_mean(here, k)
+                out.means[t, s, k] = mean
+                out.variances[t, s, k] = learner.read_variance(here, k, mean)
+
+
+# What a step writes: log_p, log_p_0, gamma, run length, observations so far, then mean and variance.
+STEP_HEAD = 5
+
+
+def step(learner: Any, state: Any, ys: Any, out: Any) -> None:
+    """One observation, ys[0]."""
+    info = learner.update(state, ys[0])
+    out[0] = info.log_p
+    out[1] = info.log_p_0
+    out[2] = info.gamma
+    out[4] += 1.0
+    read_step(learner, state, out)
+
+
+def step_without_observation(learner: Any, state: Any, event: Any, out: Any) -> None:
+    if event[0] == ELAPSE:
+        learner.elapse(state)
+    elif event[0] == RESET:
+        learner.restart(state)
+    out[0] = np.nan
+    out[1] = np.nan
+    out[2] = np.nan
+    read_step(learner, state, out)
+
+
+@compiled_function
+def read_step(learner: Any, state: Any, out: Any) -> None:
+    size = (out.size - STEP_HEAD) // 2
+    out[3] = learner.read_run_length(state)
+    for k in range(size):
+        mean = learner.read_mean(state, k)
+        out[STEP_HEAD + k] = mean
+        out[STEP_HEAD + size + k] = learner.read_variance(state, k, mean)

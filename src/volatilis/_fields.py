@@ -1,0 +1,181 @@
+"""Hyper-parameters that validate themselves: a NamedTuple whose annotations say what each field accepts.
+
+    @validated
+    class Gaussian(NamedTuple):
+        sigma: Positive
+        mu_0: Real = 0.0
+
+    Gaussian(sigma=-1)   ->   ValueError: Gaussian: sigma = -1 is not accepted; it must be a finite number above 0
+
+A field is cast and checked once, at construction; kernels check nothing.
+"""
+
+from __future__ import annotations
+
+import functools
+import numbers
+import operator
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, NamedTuple, TypeVar, get_type_hints
+
+import numpy as np
+
+C = TypeVar("C", bound=type)
+
+
+class _Derived:
+    """The default of a field that is computed from the others and never given."""
+
+    def __repr__(self) -> str:
+        return "derived"
+
+
+DERIVED: Any = _Derived()
+
+
+class Rule(NamedTuple):
+    """What a field accepts: a cast that may raise, a test, and both in words."""
+
+    cast: Callable[[Any], Any]
+    accepts: Callable[[Any], bool]
+    words: str
+
+
+def _float(value: Any) -> float:
+    if isinstance(value, (bool, np.bool_, str, bytes)) or not isinstance(value, (numbers.Real, np.number)):
+        if not (isinstance(value, np.ndarray) and value.ndim == 0):
+            raise TypeError
+    return float(value)
+
+
+def _int(value: Any) -> int:
+    if isinstance(value, (bool, np.bool_)):
+        raise TypeError
+    return operator.index(value)
+
+
+def _array(value: Any) -> np.ndarray:
+    array = np.array(value)
+    if array.dtype.kind not in "iuf":
+        raise TypeError
+    array = np.ascontiguousarray(array, dtype=np.float64)
+    array.setflags(write=False)
+    return array
+
+
+def _finite(value: Any) -> bool:
+    return bool(np.all(np.isfinite(value)))
+
+
+Real = Annotated[float, Rule(_float, _finite, "a finite number")]
+Positive = Annotated[float, Rule(_float, lambda v: 0.0 < v < np.inf, "a finite number above 0")]
+Probability = Annotated[float, Rule(_float, lambda v: 0.0 < v < 1.0, "a number above 0 and below 1")]
+Fraction = Annotated[float, Rule(_float, lambda v: 0.0 <= v <= 1.0, "a number from 0 to 1")]
+Retention = Annotated[float, Rule(_float, lambda v: 0.0 <= v <= 1.0, "a number from 0 (only now) to 1 (never forget)")]
+Cutoff = Annotated[float, Rule(_float, lambda v: 0.0 <= v < 0.5, "a number from 0 up to, not including, 0.5")]
+Count = Annotated[int, Rule(_int, lambda v: 1 <= v <= 10**7, "a whole number from 1 to 10,000,000")]
+Categories = Annotated[int, Rule(_int, lambda v: 2 <= v <= 10**6, "a whole number from 2 to 1,000,000")]
+Vector = Annotated[np.ndarray, Rule(_array, lambda v: v.ndim == 1 and v.size > 0 and _finite(v), "a vector of finite numbers")]
+Matrix = Annotated[
+    np.ndarray,
+    Rule(_array, lambda v: v.ndim == 2 and v.size > 0 and _finite(v), "a square matrix of finite numbers"),
+]
+AnyFamily = Annotated[
+    Any, Rule(lambda v: v, lambda v: getattr(type(v), "_is_family", False), "a family, such as volatilis.Gaussian(sigma=1)")
+]
+_BY_TYPE: Mapping[Any, Rule] = {
+    float: Rule(_float, _finite, "a finite number"),
+    int: Rule(_int, lambda v: True, "a whole number"),
+}
+
+
+def validated(cls: C) -> C:
+    """Check and cast the fields of a NamedTuple at construction.
+
+    A class may add `_check(self) -> None` for what concerns several fields at once: it raises ValueError.
+    """
+    rules = {name: _rule(hint) for name, hint in get_type_hints(cls, include_extras=True).items()}
+    defaults = cls._field_defaults  # type: ignore[attr-defined]
+    derived = {name for name, value in defaults.items() if value is DERIVED}
+    plain_new = cls.__new__
+
+    @functools.wraps(plain_new)
+    def __new__(kind: Any, *args: Any, **kwargs: Any) -> Any:
+        given = plain_new(kind, *args, **kwargs)._asdict()
+        fields = {name: _checked(kind.__name__, name, rules.get(name), given[name]) for name in given if name not in derived}
+        if derived:
+            fields |= {name: _checked(kind.__name__, name, rules[name], v) for name, v in kind._derive(**fields).items()}
+        instance = tuple.__new__(kind, [fields[name] for name in kind._fields])
+        if hasattr(kind, "_check"):
+            instance._check()
+        return instance
+
+    cls.__new__ = __new__  # type: ignore[assignment]
+    cls._make = classmethod(lambda kind, values: kind(*values))  # type: ignore[attr-defined]
+    cls.__repr__ = _shown  # type: ignore[assignment,method-assign]
+    if any(rule is not None and rule.cast is _array for rule in rules.values()):
+        cls.__eq__ = _equal  # type: ignore[assignment,method-assign]
+        cls.__ne__ = lambda self, other: not _equal(self, other)  # type: ignore[assignment,method-assign]
+        cls.__hash__ = lambda self: hash((type(self), *map(_hashable, self)))  # type: ignore[assignment,method-assign,misc]
+    return cls
+
+
+def given_fields(value: Any) -> dict[str, Any]:
+    """The fields of a validated NamedTuple that its maker gave: all but the derived ones."""
+    defaults = type(value)._field_defaults
+    return {name: item for name, item in value._asdict().items() if defaults.get(name) is not DERIVED}
+
+
+def positive_definite_root(owner: str, name: str, matrix: np.ndarray, p: int) -> np.ndarray:
+    """The Cholesky factor of a p x p covariance; a clear error if it is none."""
+    if matrix.shape != (p, p):
+        raise ValueError(f"{owner}: {name} has shape {matrix.shape}; with {p} means it must have shape ({p}, {p})")
+    if not np.allclose(matrix, matrix.T, rtol=1e-10, atol=0.0):
+        raise ValueError(f"{owner}: {name} = {matrix.tolist()} is not symmetric; a covariance matrix is accepted")
+    try:
+        return np.linalg.cholesky(matrix)
+    except np.linalg.LinAlgError:
+        smallest = float(np.linalg.eigvalsh(matrix).min())
+        raise ValueError(
+            f"{owner}: {name} = {matrix.tolist()} is not positive definite (smallest eigenvalue {smallest:.3g}); "
+            "a covariance matrix is accepted"
+        ) from None
+
+
+def _shown(self: Any) -> str:
+    fields = ", ".join(f"{name}={v.tolist() if isinstance(v, np.ndarray) else v!r}" for name, v in given_fields(self).items())
+    return f"{type(self).__name__}({fields})"
+
+
+def field_rules(cls: type) -> dict[str, str]:
+    """What each field of a validated class accepts, in words."""
+    rules = {name: _rule(hint) for name, hint in get_type_hints(cls, include_extras=True).items()}
+    return {name: rule.words if rule is not None else "" for name, rule in rules.items()}
+
+
+def _rule(hint: Any) -> Rule | None:
+    for extra in getattr(hint, "__metadata__", ()):
+        if isinstance(extra, Rule):
+            return extra
+    return _BY_TYPE.get(hint)
+
+
+def _checked(owner: str, name: str, rule: Rule | None, value: Any) -> Any:
+    if rule is None:
+        return value
+    try:
+        cast = rule.cast(value)
+    except (TypeError, ValueError, OverflowError):
+        message = f"{owner}: {name} = {value!r} ({type(value).__name__}) is not accepted; it must be {rule.words}"
+        raise TypeError(message) from None
+    if not rule.accepts(cast):
+        raise ValueError(f"{owner}: {name} = {value!r} is not accepted; it must be {rule.words}")
+    return cast
+
+
+def _equal(self: Any, other: Any) -> bool:
+    return type(self) is type(other) and all(np.array_equal(a, b) for a, b in zip(self, other, strict=True))
+
+
+def _hashable(value: Any) -> Any:
+    return (value.shape, value.tobytes()) if isinstance(value, np.ndarray) else value

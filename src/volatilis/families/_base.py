@@ -1,0 +1,174 @@
+"""What a family is: a likelihood with its conjugate prior, and what every learner asks of it.
+
+A bank of n beliefs is two arrays of columns, `chi` (d, n) and `nu` (n,). A family's methods work on column i of a bank, so
+that a learner's loop over hypotheses is flat and vectorises. `nu` counts observations, the prior's worth included; `chi`
+holds the sums of sufficient statistics (or, where sums would cancel, the same in centred form).
+
+Compiled, called by learners (`beliefs` is a bank, `i` its column):
+
+    rows()                                     d, the number of rows of chi
+    size()                                     how many numbers the estimated parameter theta has
+    prior(beliefs, i)                          column i becomes pi^(0)
+    log_predictive(beliefs, i, y)              log P(y; pi_i)
+    predictives(beliefs, w, n, y, out)         out[i] = w[i] P(y; pi_i) / e^scale for i < n; returns scale
+    absorb(beliefs, i, y)                      chi += phi(y), nu += 1
+    blend(beliefs, i, others, j, a, b)         natural parameters: pi_i <- a pi_i + b pi_j
+    mean(beliefs, i, k), variance(beliefs, i, k)    of theta_k
+    estimate(beliefs, i, k)                    theta_k from the observations alone (a column that never had a prior)
+    merge(beliefs, i, j, a, b)                 pi_i becomes the family's member nearest to a pi_i + b pi_j (a + b = 1)
+    dissimilarity(beliefs, i, j, a, b)         how far apart they are, in the likelihood's Fisher metric
+    divergence(beliefs, i, others, j)          Kullback-Leibler divergence KL[pi_i || pi_j]
+    scaled_likelihood(beliefs, i, y)           column i becomes P_Y(y | theta) / integral of P_Y(y | theta') d theta'
+    log_density(beliefs, i, x), lower(beliefs, i), upper(beliefs, i)
+                                               one-dimensional theta only: the density of its unconstrained coordinate x, and
+                                               bounds that leave out less than 1e-16 of the belief on each side
+
+Python only: `observations(ys)` validates and encodes, `coordinate(theta)`, `distribution(beliefs, i)`,
+`sample_parameter(rng)`, `sample_observations(theta, n, rng)`, `parameter_names()`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from volatilis._fields import validated
+from volatilis._registry import compiled_methods, python_only
+from volatilis.special import exp, largest
+
+C = TypeVar("C", bound=type)
+
+
+@compiled_methods
+class Beliefs(NamedTuple):
+    """A bank of beliefs, one per column."""
+
+    chi: np.ndarray
+    nu: np.ndarray
+
+
+def empty_beliefs(family: Any, n: int) -> Beliefs:
+    """n columns that hold nothing: no prior, no observation."""
+    return Beliefs(np.zeros((family.rows(), n)), np.zeros(n))
+
+
+def prior_beliefs(family: Any, n: int = 1) -> Beliefs:
+    """n columns that hold the prior."""
+    beliefs = empty_beliefs(family, n)
+    for i in range(n):
+        family.prior(beliefs, i)
+    return beliefs
+
+
+def family(cls: C) -> C:
+    """Make a NamedTuple class a family: validate its fields, fill in what follows from the rest, let it be compiled."""
+    for name, default in vars(_Defaults).items():
+        if callable(default) and not hasattr(cls, name):
+            setattr(cls, name, default)
+    cls._is_family = True  # type: ignore[attr-defined]
+    return compiled_methods(validated(cls))
+
+
+class Undefined(TypeError):
+    """A family does not have what was asked of it."""
+
+
+class _Defaults:
+    """Methods that follow from a family's other methods."""
+
+    def predictives(self: Any, beliefs: Beliefs, w: np.ndarray, n: int, y: Any, out: np.ndarray) -> float:
+        for i in range(n):
+            out[i] = self.log_predictive(beliefs, i, y)
+        scale = largest(out, n)
+        for i in range(n):
+            out[i] = w[i] * exp(out[i] - scale)
+        return scale
+
+    def blend(self: Any, beliefs: Beliefs, i: int, others: Beliefs, j: int, a: float, b: float) -> None:
+        for row in range(beliefs.chi.shape[0]):
+            beliefs.chi[row, i] = a * beliefs.chi[row, i] + b * others.chi[row, j]
+        beliefs.nu[i] = a * beliefs.nu[i] + b * others.nu[j]
+
+    @python_only
+    def parameter_names(self: Any) -> tuple[str, ...]:
+        return ("theta",) if self.size() == 1 else tuple(f"theta[{k}]" for k in range(self.size()))
+
+    @python_only
+    def observations(self: Any, ys: Any) -> tuple[np.ndarray, np.ndarray]:
+        return real_observations(type(self).__name__, ys)
+
+    @python_only
+    def distribution(self: Any, beliefs: Beliefs, i: int) -> Any:
+        raise Undefined(f"{type(self).__name__} does not define distribution(beliefs, i), which this needs")
+
+
+def real_observations(
+    owner: str, ys: Any, accepts: Callable[[np.ndarray], np.ndarray] | None = None, words: str = "a finite number"
+) -> tuple[np.ndarray, np.ndarray]:
+    """A sequence of numbers as float64, and which of them are missing (NaN, None or masked)."""
+    values, missing = _numbers(owner, ys, words)
+    if values.ndim != 1:
+        raise ValueError(
+            f"{owner}: observations have shape {values.shape}; a sequence of T single numbers, shape (T,), is accepted"
+        )
+    _refuse(owner, values, ~missing & ~np.isfinite(values), words)
+    if accepts is not None:
+        with np.errstate(invalid="ignore"):
+            _refuse(owner, values, ~missing & ~accepts(values), words)
+    return values, missing
+
+
+def whole_observations(
+    owner: str, ys: Any, accepts: Callable[[np.ndarray], np.ndarray], words: str
+) -> tuple[np.ndarray, np.ndarray]:
+    """A sequence of whole numbers as int64, and which of them are missing; a missing one reads 0."""
+    values, missing = real_observations(owner, ys, lambda v: (v == np.floor(v)) & accepts(v), words)
+    return np.where(missing, 0.0, values).astype(np.int64), missing
+
+
+def vector_observations(owner: str, ys: Any, p: int) -> tuple[np.ndarray, np.ndarray]:
+    """A sequence of vectors as float64 (T, p), and which of them are missing (any element NaN)."""
+    values, missing = _numbers(owner, ys, "a vector of finite numbers")
+    if values.size == 0 and values.ndim == 1:
+        values, missing = values.reshape(0, p), missing.reshape(0, p)
+    if values.ndim != 2 or values.shape[1] != p:
+        raise ValueError(
+            f"{owner}: observations have shape {values.shape}; T vectors of {p} numbers, shape (T, {p}), are accepted"
+        )
+    absent = missing.any(axis=1)
+    _refuse(owner, values, ~absent & ~np.isfinite(values).all(axis=1), "a vector of finite numbers")
+    return np.ascontiguousarray(values), absent
+
+
+def _numbers(owner: str, ys: Any, words: str) -> tuple[np.ndarray, np.ndarray]:
+    masked = np.ma.getmaskarray(ys) if isinstance(ys, np.ma.MaskedArray) else None
+    if hasattr(ys, "to_numpy"):  # pandas, xarray, polars
+        ys = ys.to_numpy()
+    try:
+        array = np.asarray(ys)
+    except ValueError:
+        raise ValueError(f"{owner}: observations are ragged; rows of one length are accepted") from None
+    if array.dtype == object:
+        flat = [np.nan if _is_absent(v) else v for v in array.ravel()]
+        for position, value in enumerate(flat):
+            if isinstance(value, (str, bytes)) or not np.isscalar(value):
+                raise TypeError(f"{owner}: observation {position} is {value!r} ({type(value).__name__}); it must be {words}")
+        array = np.array(flat, dtype=np.float64).reshape(array.shape)
+    if array.dtype.kind not in "iufb":
+        raise TypeError(f"{owner}: observations have dtype {array.dtype}; numbers are accepted, each {words}")
+    values = np.array(array, dtype=np.float64, order="C")
+    missing = np.isnan(values)
+    return values, missing if masked is None else missing | masked
+
+
+def _is_absent(value: Any) -> bool:
+    return value is None or type(value).__name__ in ("NAType", "NaTType")
+
+
+def _refuse(owner: str, values: np.ndarray, bad: np.ndarray, words: str) -> None:
+    if bad.any():
+        position = int(np.argmax(bad))
+        shown = values[position].tolist()
+        raise ValueError(f"{owner}: observation {position} is {shown!r}; it must be {words}")

@@ -1,0 +1,114 @@
+"""Binary observations with an unknown probability."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from volatilis._fields import Positive
+from volatilis._registry import compiled_function, python_only
+from volatilis.families._base import Beliefs, family, whole_observations
+from volatilis.families._dirichlet import dirichlet_dissimilarity, dirichlet_divergence, merge_dirichlets, weighted_shares
+from volatilis.special import exp, log, log_1p, log_beta
+
+
+@compiled_function
+def _logit_tail(a: float, b: float) -> float:
+    """A bound x on logit p with P(p < logistic(x)) < 1e-16 under Beta(a, b)."""
+    if a > 200.0 and b > 200.0:
+        return log(a / b) - 10.0 * math.sqrt(1.0 / a + 1.0 / b)
+    return min((log(a) + log_beta(a, b) - 37.0) / a, -LOG_2)  # P(p < e) <= e^a / (a B(a, b)) for e <= 1/2 ... b >= 1
+
+
+@family
+class Bernoulli(NamedTuple):
+    """y is 1 with probability p, else 0, and p ~ Beta(a, b) at each change; theta = p.
+
+    chi = (number of ones, number of zeros) with the prior's share, nu their sum: the belief is Beta(chi_0, chi_1).
+    """
+
+    a: Positive = 1.0
+    b: Positive = 1.0
+
+    def rows(self) -> int:
+        return 2
+
+    def size(self) -> int:
+        return 1
+
+    def prior(self, beliefs: Beliefs, i: int) -> None:
+        beliefs.chi[0, i] = self.a
+        beliefs.chi[1, i] = self.b
+        beliefs.nu[i] = self.a + self.b
+
+    def log_predictive(self, beliefs: Beliefs, i: int, y: int) -> float:
+        return log(beliefs.chi[1 - y, i] / beliefs.nu[i])
+
+    def predictives(self, beliefs: Beliefs, w: np.ndarray, n: int, y: int, out: np.ndarray) -> float:
+        return weighted_shares(beliefs, w, n, 1 - y, out)
+
+    def absorb(self, beliefs: Beliefs, i: int, y: int) -> None:
+        beliefs.chi[1 - y, i] += 1.0
+        beliefs.nu[i] += 1.0
+
+    def mean(self, beliefs: Beliefs, i: int, k: int) -> float:
+        return beliefs.chi[0, i] / beliefs.nu[i]
+
+    def variance(self, beliefs: Beliefs, i: int, k: int) -> float:
+        nu = beliefs.nu[i]
+        return (beliefs.chi[0, i] / nu) * (beliefs.chi[1, i] / nu) / (nu + 1.0)
+
+    def estimate(self, beliefs: Beliefs, i: int, k: int) -> float:
+        return beliefs.chi[0, i] / beliefs.nu[i]
+
+    def merge(self, beliefs: Beliefs, i: int, j: int, a: float, b: float) -> None:
+        """Keeps the pair's mean and variance."""
+        merge_dirichlets(beliefs, i, j, a, b)
+
+    def dissimilarity(self, beliefs: Beliefs, i: int, j: int, a: float, b: float) -> float:
+        return dirichlet_dissimilarity(beliefs, i, j, a, b)
+
+    def divergence(self, beliefs: Beliefs, i: int, others: Beliefs, j: int) -> float:
+        return dirichlet_divergence(beliefs, i, others, j)
+
+    def scaled_likelihood(self, beliefs: Beliefs, i: int, y: int) -> None:
+        """Beta(1 + y, 2 - y)."""
+        beliefs.chi[y, i] = 1.0
+        beliefs.chi[1 - y, i] = 2.0
+        beliefs.nu[i] = 3.0
+
+    def log_density(self, beliefs: Beliefs, i: int, x: float) -> float:
+        """Of x = logit p."""
+        a, b = beliefs.chi[0, i], beliefs.chi[1, i]
+        softplus = max(x, 0.0) + log_1p(exp(-abs(x)))
+        return a * x - (a + b) * softplus - log_beta(a, b)
+
+    def lower(self, beliefs: Beliefs, i: int) -> float:
+        return _logit_tail(beliefs.chi[0, i], beliefs.chi[1, i])
+
+    def upper(self, beliefs: Beliefs, i: int) -> float:
+        return -_logit_tail(beliefs.chi[1, i], beliefs.chi[0, i])
+
+    @python_only
+    def parameter_names(self) -> tuple[str, ...]:
+        return ("p",)
+
+    @python_only
+    def observations(self, ys: Any) -> tuple[np.ndarray, np.ndarray]:
+        return whole_observations("Bernoulli", ys, lambda v: (v == 0) | (v == 1), "0 or 1")
+
+    @python_only
+    def distribution(self, beliefs: Beliefs, i: int) -> Any:
+        from scipy import stats
+
+        return stats.beta(beliefs.chi[0, i], beliefs.chi[1, i])
+
+    @python_only
+    def sample_parameter(self, rng: np.random.Generator) -> np.ndarray:
+        return np.array([rng.beta(self.a, self.b)])
+
+    @python_only
+    def sample_observations(self, theta: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
+        return (rng.random(n) < theta[0]).astype(np.int64)

@@ -1,0 +1,97 @@
+"""Observations in k categories with unknown probabilities."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from volatilis._fields import Categories, Positive
+from volatilis._registry import python_only
+from volatilis.families._base import Beliefs, family, whole_observations
+from volatilis.families._dirichlet import dirichlet_dissimilarity, dirichlet_divergence, merge_dirichlets, weighted_shares
+from volatilis.special import log
+
+
+@family
+class Categorical(NamedTuple):
+    """y is one of 0 ... k - 1 with probabilities p, and p ~ Dirichlet(s, ..., s) at each change; theta = p.
+
+    chi = counts of each category with the prior's share s, nu their sum: the belief is Dirichlet(chi).
+    """
+
+    k: Categories
+    s: Positive = 1.0
+
+    def rows(self) -> int:
+        return self.k
+
+    def size(self) -> int:
+        return self.k
+
+    def prior(self, beliefs: Beliefs, i: int) -> None:
+        for row in range(self.k):
+            beliefs.chi[row, i] = self.s
+        beliefs.nu[i] = self.k * self.s
+
+    def log_predictive(self, beliefs: Beliefs, i: int, y: int) -> float:
+        return log(beliefs.chi[y, i] / beliefs.nu[i])
+
+    def predictives(self, beliefs: Beliefs, w: np.ndarray, n: int, y: int, out: np.ndarray) -> float:
+        return weighted_shares(beliefs, w, n, y, out)
+
+    def absorb(self, beliefs: Beliefs, i: int, y: int) -> None:
+        beliefs.chi[y, i] += 1.0
+        beliefs.nu[i] += 1.0
+
+    def mean(self, beliefs: Beliefs, i: int, k: int) -> float:
+        return beliefs.chi[k, i] / beliefs.nu[i]
+
+    def variance(self, beliefs: Beliefs, i: int, k: int) -> float:
+        p = beliefs.chi[k, i] / beliefs.nu[i]
+        return p * (1.0 - p) / (beliefs.nu[i] + 1.0)
+
+    def estimate(self, beliefs: Beliefs, i: int, k: int) -> float:
+        return beliefs.chi[k, i] / beliefs.nu[i]
+
+    def merge(self, beliefs: Beliefs, i: int, j: int, a: float, b: float) -> None:
+        """Keeps the pair's mean and its total variance, the sum over categories."""
+        merge_dirichlets(beliefs, i, j, a, b)
+
+    def dissimilarity(self, beliefs: Beliefs, i: int, j: int, a: float, b: float) -> float:
+        return dirichlet_dissimilarity(beliefs, i, j, a, b)
+
+    def divergence(self, beliefs: Beliefs, i: int, others: Beliefs, j: int) -> float:
+        return dirichlet_divergence(beliefs, i, others, j)
+
+    def scaled_likelihood(self, beliefs: Beliefs, i: int, y: int) -> None:
+        """Dirichlet(1, ..., 2 at y, ..., 1)."""
+        for row in range(self.k):
+            beliefs.chi[row, i] = 1.0
+        beliefs.chi[y, i] = 2.0
+        beliefs.nu[i] = self.k + 1.0
+
+    @python_only
+    def parameter_names(self) -> tuple[str, ...]:
+        return tuple(f"p[{k}]" for k in range(self.k))
+
+    @python_only
+    def observations(self, ys: Any) -> tuple[np.ndarray, np.ndarray]:
+        return whole_observations("Categorical", ys, lambda v: (v >= 0) & (v < self.k), f"a category from 0 to {self.k - 1}")
+
+    @python_only
+    def distribution(self, beliefs: Beliefs, i: int) -> Any:
+        from scipy import stats
+
+        return stats.dirichlet(beliefs.chi[:, i])
+
+    @python_only
+    def sample_parameter(self, rng: np.random.Generator) -> np.ndarray:
+        # gamma variates of a small shape underflow; log G(s) = log G(s + 1) + log(U) / s does not
+        logs = np.log(rng.standard_gamma(self.s + 1.0, self.k)) + np.log1p(-rng.random(self.k)) / self.s
+        shares_ = np.exp(logs - logs.max())
+        return shares_ / shares_.sum()
+
+    @python_only
+    def sample_observations(self, theta: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
+        return np.minimum(np.searchsorted(np.cumsum(theta), rng.random(n), side="right"), self.k - 1).astype(np.int64)

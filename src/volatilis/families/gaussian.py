@@ -1,0 +1,131 @@
+"""Gaussian observations with unknown mean and known variance."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from volatilis._fields import Positive, Real
+from volatilis._registry import python_only
+from volatilis.families._base import Beliefs, family
+from volatilis.special import LOG_2_PI, exp, largest, log, log_1p
+
+
+@family
+class Gaussian(NamedTuple):
+    """y ~ N(mu, sigma^2), and mu ~ N(mu_0, sigma_0^2) at each change; theta = mu.
+
+    The belief is N(chi, sigma^2 / nu): chi is the mean of the observations with the prior's share (not their sum, which
+    would cost a division at every use), nu their number, where a prior of sigma_0 weighs as rho = sigma^2 / sigma_0^2.
+    """
+
+    sigma: Positive
+    mu_0: Real = 0.0
+    sigma_0: Positive = 1.0
+
+    def rows(self) -> int:
+        return 1
+
+    def size(self) -> int:
+        return 1
+
+    def prior(self, beliefs: Beliefs, i: int) -> None:
+        ratio = self.sigma / self.sigma_0
+        beliefs.chi[0, i] = self.mu_0
+        beliefs.nu[i] = ratio * ratio
+
+    def log_predictive(self, beliefs: Beliefs, i: int, y: float) -> float:
+        """log N(y; chi, sigma^2 (1 + 1/nu))."""
+        share = beliefs.nu[i] / (beliefs.nu[i] + 1.0)
+        z = (y - beliefs.chi[0, i]) / self.sigma
+        return 0.5 * (log(share) - z * z * share) - log(self.sigma) - 0.5 * LOG_2_PI
+
+    def predictives(self, beliefs: Beliefs, w: np.ndarray, n: int, y: float, out: np.ndarray) -> float:
+        precision, enough = 1.0 / self.sigma, 0
+        for i in range(n):
+            share = beliefs.nu[i] / (beliefs.nu[i] + 1.0)
+            z = (y - beliefs.chi[0, i]) * precision
+            out[i] = w[i] * (exp(-0.5 * z * z * share) * math.sqrt(share))
+            enough += 1 if out[i] > 1e-8 else 0
+        top = 0.0
+        if enough == 0:  # nobody expected y: again, in units of the likeliest
+            for i in range(n):
+                z = (y - beliefs.chi[0, i]) * precision
+                out[i] = -0.5 * z * z * (beliefs.nu[i] / (beliefs.nu[i] + 1.0))
+            top = largest(out, n)
+            for i in range(n):
+                out[i] = w[i] * (exp(out[i] - top) * math.sqrt(beliefs.nu[i] / (beliefs.nu[i] + 1.0)))
+        return top - log(self.sigma) - 0.5 * LOG_2_PI
+
+    def absorb(self, beliefs: Beliefs, i: int, y: float) -> None:
+        beliefs.nu[i] += 1.0
+        beliefs.chi[0, i] += (y - beliefs.chi[0, i]) / beliefs.nu[i]
+
+    def blend(self, beliefs: Beliefs, i: int, others: Beliefs, j: int, a: float, b: float) -> None:
+        nu = a * beliefs.nu[i] + b * others.nu[j]
+        share = b * others.nu[j] / nu if nu > 0.0 else 0.0
+        beliefs.chi[0, i] += share * (others.chi[0, j] - beliefs.chi[0, i])
+        beliefs.nu[i] = nu
+
+    def mean(self, beliefs: Beliefs, i: int, k: int) -> float:
+        return beliefs.chi[0, i]
+
+    def variance(self, beliefs: Beliefs, i: int, k: int) -> float:
+        return self.sigma * (self.sigma / beliefs.nu[i])
+
+    def estimate(self, beliefs: Beliefs, i: int, k: int) -> float:
+        return beliefs.chi[0, i]
+
+    def merge(self, beliefs: Beliefs, i: int, j: int, a: float, b: float) -> None:
+        """Keeps the pair's mean and variance."""
+        mean_i, mean_j = beliefs.chi[0, i], beliefs.chi[0, j]
+        apart = (mean_i - mean_j) / self.sigma
+        beliefs.nu[i] = 1.0 / (a / beliefs.nu[i] + b / beliefs.nu[j] + (a * apart) * (b * apart))
+        beliefs.chi[0, i] = a * mean_i + b * mean_j
+
+    def dissimilarity(self, beliefs: Beliefs, i: int, j: int, a: float, b: float) -> float:
+        """In units of sigma: |m_i - m_j|^2 + (V_i + V_j) log^2(V_i / V_j) with V = 1/nu."""
+        inverse_i, inverse_j = 1.0 / beliefs.nu[i], 1.0 / beliefs.nu[j]
+        apart = (beliefs.chi[0, i] - beliefs.chi[0, j]) / self.sigma
+        spread = log(beliefs.nu[i] * inverse_j)
+        return apart * apart + (inverse_i + inverse_j) * spread * spread
+
+    def divergence(self, beliefs: Beliefs, i: int, others: Beliefs, j: int) -> float:
+        ratio = others.nu[j] / beliefs.nu[i] - 1.0
+        apart = (beliefs.chi[0, i] - others.chi[0, j]) / self.sigma
+        return 0.5 * (ratio - log_1p(ratio) + others.nu[j] * apart * apart)
+
+    def scaled_likelihood(self, beliefs: Beliefs, i: int, y: float) -> None:
+        """N(theta; y, sigma^2)."""
+        beliefs.chi[0, i] = y
+        beliefs.nu[i] = 1.0
+
+    def log_density(self, beliefs: Beliefs, i: int, x: float) -> float:
+        z = (x - beliefs.chi[0, i]) / self.sigma
+        return 0.5 * (log(beliefs.nu[i]) - beliefs.nu[i] * z * z) - log(self.sigma) - 0.5 * LOG_2_PI
+
+    def lower(self, beliefs: Beliefs, i: int) -> float:
+        return beliefs.chi[0, i] - 9.0 * self.sigma / math.sqrt(beliefs.nu[i])
+
+    def upper(self, beliefs: Beliefs, i: int) -> float:
+        return beliefs.chi[0, i] + 9.0 * self.sigma / math.sqrt(beliefs.nu[i])
+
+    @python_only
+    def parameter_names(self) -> tuple[str, ...]:
+        return ("mu",)
+
+    @python_only
+    def distribution(self, beliefs: Beliefs, i: int) -> Any:
+        from scipy import stats
+
+        return stats.norm(beliefs.chi[0, i], self.sigma / math.sqrt(beliefs.nu[i]))
+
+    @python_only
+    def sample_parameter(self, rng: np.random.Generator) -> np.ndarray:
+        return np.array([rng.normal(self.mu_0, self.sigma_0)])
+
+    @python_only
+    def sample_observations(self, theta: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
+        return rng.normal(theta[0], self.sigma, n)

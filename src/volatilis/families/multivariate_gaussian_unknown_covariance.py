@@ -1,0 +1,331 @@
+"""Gaussian vectors with unknown mean and unknown covariance."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from volatilis._fields import DERIVED, Matrix, Positive, Vector, positive_definite_root
+from volatilis._registry import compiled_function, python_only
+from volatilis.families._base import Beliefs, family, vector_observations
+from volatilis.families._wishart import (
+    add_outer_product,
+    cholesky,
+    degrees_of_freedom,
+    dof_gap,
+    log_diagonal,
+    solve_lower,
+    solve_upper,
+    sum_of_squares,
+)
+from volatilis.special import LOG_2_PI, digamma, log, log_1p, log_gamma_ratio
+
+
+@family
+class MultivariateGaussianUnknownCovariance(NamedTuple):
+    """y ~ N(mu, S), and at each change S ~ InverseWishart(nu_0, psi_0), mu ~ N(mu_0, S / kappa_0).
+
+    theta = (mu, then the upper triangle of S, row by row). The belief is normal-inverse-Wishart: chi = (mu, the Cholesky
+    factor of psi, degrees of freedom, room to work in), nu = kappa. The factor stays positive definite by construction.
+    """
+
+    mu_0: Vector
+    kappa_0: Positive
+    nu_0: Positive
+    psi_0: Matrix
+    root_0: Matrix = DERIVED  # the Cholesky factor of psi_0
+
+    def rows(self) -> int:
+        p = self.mu_0.size
+        return p + p * p + 1 + 2 * p * p + 2 * p
+
+    def size(self) -> int:
+        p = self.mu_0.size
+        return p + p * (p + 1) // 2
+
+    def prior(self, beliefs: Beliefs, i: int) -> None:
+        p = self.mu_0.size
+        for r in range(p):
+            beliefs.chi[r, i] = self.mu_0[r]
+            for c in range(p):
+                beliefs.chi[p + r * p + c, i] = self.root_0[r, c]
+        beliefs.chi[p + p * p, i] = self.nu_0
+        beliefs.nu[i] = self.kappa_0
+
+    def log_predictive(self, beliefs: Beliefs, i: int, y: np.ndarray) -> float:
+        """Student's t in p dimensions with dof - p + 1 degrees of freedom."""
+        p = self.mu_0.size
+        chi, dof, kappa, work = beliefs.chi, beliefs.chi[p + p * p, i], beliefs.nu[i], p + p * p + 1
+        for r in range(p):
+            chi[work + r, i] = y[r] - chi[r, i]
+        solve_lower(chi, p, p, i, work)
+        share = kappa / (kappa + 1.0)
+        quadratic = share * sum_of_squares(chi, work, p, i)
+        gammas = log_gamma_ratio(0.5 * (dof - p + 1.0), 0.5 * p)
+        volume = log_diagonal(chi, p, p, i) - 0.5 * p * log(2.0 * share)
+        return gammas - 0.5 * p * LOG_2_PI - volume - 0.5 * (dof + 1.0) * log_1p(quadratic)
+
+    def absorb(self, beliefs: Beliefs, i: int, y: np.ndarray) -> None:
+        p = self.mu_0.size
+        chi, kappa, work = beliefs.chi, beliefs.nu[i], p + p * p + 1
+        weight = math.sqrt(kappa / (kappa + 1.0))
+        for r in range(p):
+            surprise = y[r] - chi[r, i]
+            chi[work + r, i] = weight * surprise
+            chi[r, i] += surprise / (kappa + 1.0)
+        add_outer_product(chi, p, p, i, work)
+        chi[p + p * p, i] += 1.0
+        beliefs.nu[i] = kappa + 1.0
+
+    def blend(self, beliefs: Beliefs, i: int, others: Beliefs, j: int, a: float, b: float) -> None:
+        p = self.mu_0.size
+        chi, work = beliefs.chi, p + p * p + 1
+        kappa_i, kappa_j = a * beliefs.nu[i], b * others.nu[j]
+        kappa = kappa_i + kappa_j
+        share = kappa_j / kappa if kappa > 0.0 else 0.0
+        root_a, root_b, between = math.sqrt(a), math.sqrt(b), math.sqrt((kappa - kappa_j) * share)
+        for r in range(p * p):
+            chi[work + p + r, i] = root_b * others.chi[p + r, j]  # before L_i changes, for i and j may be one column
+        for r in range(p * p):
+            chi[p + r, i] *= root_a
+        for c in range(p):  # psi = a L_i L_i^T + b L_j L_j^T, one column of L_j after another
+            for r in range(p):
+                chi[work + r, i] = chi[work + p + r * p + c, i]
+            add_outer_product(chi, p, p, i, work)
+        for r in range(p):
+            apart = others.chi[r, j] - chi[r, i]
+            chi[work + r, i] = between * apart
+            chi[r, i] += share * apart
+        add_outer_product(chi, p, p, i, work)
+        chi[p + p * p, i] = a * chi[p + p * p, i] + b * others.chi[p + p * p, j]
+        beliefs.nu[i] = kappa
+
+    def mean(self, beliefs: Beliefs, i: int, k: int) -> float:
+        p = self.mu_0.size
+        if k < p:
+            return beliefs.chi[k, i]
+        row, column = _position(k - p, p)
+        excess = beliefs.chi[p + p * p, i] - p - 1.0
+        return _psi(beliefs, i, p, row, column) / excess if excess > 0.0 else np.inf
+
+    def variance(self, beliefs: Beliefs, i: int, k: int) -> float:
+        p = self.mu_0.size
+        dof = beliefs.chi[p + p * p, i]
+        excess = dof - p - 1.0
+        if k < p:
+            return _psi(beliefs, i, p, k, k) / excess / beliefs.nu[i] if excess > 0.0 else np.inf
+        row, column = _position(k - p, p)
+        rc = _psi(beliefs, i, p, row, column) / excess
+        rr, cc = _psi(beliefs, i, p, row, row) / excess, _psi(beliefs, i, p, column, column) / excess
+        top = (dof - p + 1.0) * rc * rc + excess * (rr * cc)
+        return top / ((dof - p) * (excess - 2.0)) if excess > 2.0 else np.inf
+
+    def estimate(self, beliefs: Beliefs, i: int, k: int) -> float:
+        p = self.mu_0.size
+        if k < p:
+            return beliefs.chi[k, i]
+        row, column = _position(k - p, p)
+        return _psi(beliefs, i, p, row, column) / beliefs.chi[p + p * p, i]
+
+    def merge(self, beliefs: Beliefs, i: int, j: int, a: float, b: float) -> None:
+        """Keeps, with the precision W = S^-1, the pair's E[W], E[W mu], E[mu^T W mu] and E[log det W]: nearest in KL."""
+        p = self.mu_0.size
+        chi, at_dof, work = beliefs.chi, p + p * p, p + p * p + 1
+        first, second = work + 2 * p, work + 2 * p + p * p  # room for two p x p matrices
+        _expected_precision(beliefs, i, p, first, a)
+        _expected_precision(beliefs, j, p, first, b)
+        # W = a E_i[W] + b E_j[W]; the mean solves W m = a E_i[W] m_i + b E_j[W] m_j
+        for r in range(p):
+            value = 0.0
+            for c in range(p):
+                value += chi[first + r * p + c, j] * (chi[c, j] - chi[c, i])
+            chi[work + r, i] = value
+        for r in range(p * p):
+            chi[second + r, i] = chi[first + r, i] + chi[first + r, j]
+        cholesky(chi, second, p, i)
+        solve_lower(chi, second, p, i, work)
+        solve_upper(chi, second, p, i, work)  # work = m - m_i
+        between = 0.0
+        for r in range(p):
+            for c in range(p):
+                to_j_r, to_j_c = chi[r, j] - chi[r, i] - chi[work + r, i], chi[c, j] - chi[c, i] - chi[work + c, i]
+                between += chi[first + r * p + c, i] * chi[work + r, i] * chi[work + c, i]
+                between += chi[first + r * p + c, j] * to_j_r * to_j_c
+        log_det = 2.0 * log_diagonal(chi, second, p, i)
+        gap = a * (dof_gap(chi[at_dof, i], p) + log_det - _log_det_expected(beliefs, i, p))
+        gap += b * (dof_gap(chi[at_dof, j], p) + log_det - _log_det_expected(beliefs, j, p))
+        dof = degrees_of_freedom(gap, p)
+        # psi = dof W^-1, column by column
+        for c in range(p):
+            for r in range(p):
+                chi[work + p + r, i] = dof if r == c else 0.0
+            solve_lower(chi, second, p, i, work + p)
+            solve_upper(chi, second, p, i, work + p)
+            for r in range(p):
+                chi[p + r * p + c, i] = chi[work + p + r, i]
+        cholesky(chi, p, p, i)
+        for r in range(p):
+            chi[r, i] += chi[work + r, i]
+        chi[at_dof, i] = dof
+        beliefs.nu[i] = 1.0 / (a / beliefs.nu[i] + b / beliefs.nu[j] + between / p)
+
+    def dissimilarity(self, beliefs: Beliefs, i: int, j: int, a: float, b: float) -> float:
+        """In the metric of (mu, S): |m_i - m_j|^2 + (V_i + V_j) log^2(V_i / V_j), V = p/kappa + p (p + 1) / (2 dof)."""
+        p = self.mu_0.size
+        dof_i, dof_j = beliefs.chi[p + p * p, i], beliefs.chi[p + p * p, j]
+        apart = 0.5 * (_distance(beliefs, i, j, p) + _distance(beliefs, j, i, p)) - p
+        spread_i = p / beliefs.nu[i] + 0.5 * p * (p + 1.0) / dof_i
+        spread_j = p / beliefs.nu[j] + 0.5 * p * (p + 1.0) / dof_j
+        ratio = log(spread_i / spread_j)
+        return apart + (spread_i + spread_j) * ratio * ratio
+
+    def divergence(self, beliefs: Beliefs, i: int, others: Beliefs, j: int) -> float:
+        p = self.mu_0.size
+        chi, work = beliefs.chi, p + p * p + 1
+        dof_i, dof_j = chi[p + p * p, i], others.chi[p + p * p, j]
+        for r in range(p):
+            chi[work + r, i] = chi[r, i] - others.chi[r, j]
+        solve_lower(chi, p, p, i, work)
+        ratio = others.nu[j] / beliefs.nu[i] - 1.0
+        location = 0.5 * (p * (ratio - log_1p(ratio)) + others.nu[j] * dof_i * sum_of_squares(chi, work, p, i))
+        trace = _trace(beliefs, i, others, j, p)  # of psi_i^-1 psi_j
+        result = location + 0.5 * dof_i * (trace - p)
+        result -= dof_j * (log_diagonal(others.chi, p, p, j) - log_diagonal(chi, p, p, i))
+        more = 0.5 * (dof_i - dof_j)
+        for r in range(p):
+            result += more * digamma(0.5 * (dof_i - r)) - log_gamma_ratio(0.5 * (dof_j - r), more)
+        return result
+
+    @staticmethod
+    def _derive(mu_0: np.ndarray, kappa_0: float, nu_0: float, psi_0: np.ndarray) -> dict[str, Any]:
+        owner, p = "MultivariateGaussianUnknownCovariance", mu_0.size
+        if nu_0 <= p - 1:
+            raise ValueError(f"{owner}: nu_0 = {nu_0!r} is not accepted; with {p} means it must be a number above {p - 1}")
+        return {"root_0": positive_definite_root(owner, "psi_0", psi_0, p)}
+
+    @python_only
+    def improper_scaled_likelihood(self, values: np.ndarray) -> str | None:
+        return "one observation's likelihood of mean and covariance together has no finite integral"
+
+    @python_only
+    def parameter_names(self) -> tuple[str, ...]:
+        p = self.mu_0.size
+        pairs = [(r, c) for r in range(p) for c in range(r, p)]
+        return tuple(f"mu[{k}]" for k in range(p)) + tuple(f"S[{r},{c}]" for r, c in pairs)
+
+    @python_only
+    def observations(self, ys: Any) -> tuple[np.ndarray, np.ndarray]:
+        return vector_observations("MultivariateGaussianUnknownCovariance", ys, self.mu_0.size)
+
+    @python_only
+    def distribution(self, beliefs: Beliefs, i: int) -> Any:
+        p = self.mu_0.size
+        root = beliefs.chi[p : p + p * p, i].reshape(p, p)
+        return _NormalInverseWishart(beliefs.chi[:p, i], beliefs.nu[i], beliefs.chi[p + p * p, i], root @ root.T)
+
+    @python_only
+    def sample_parameter(self, rng: np.random.Generator) -> np.ndarray:
+        return _NormalInverseWishart(self.mu_0, self.kappa_0, self.nu_0, self.psi_0).rvs(1, rng)[0]
+
+    @python_only
+    def sample_observations(self, theta: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
+        p = self.mu_0.size
+        return theta[:p] + rng.standard_normal((n, p)) @ np.linalg.cholesky(_full(theta[p:], p)).T
+
+
+@compiled_function
+def _position(k: int, p: int) -> tuple[int, int]:
+    """Row and column of element k of an upper triangle that is read row by row."""
+    row = 0
+    while k >= p - row:
+        k -= p - row
+        row += 1
+    return row, row + k
+
+
+@compiled_function
+def _psi(beliefs: Beliefs, i: int, p: int, row: int, column: int) -> float:
+    result = 0.0
+    for c in range(min(row, column) + 1):
+        result += beliefs.chi[p + row * p + c, i] * beliefs.chi[p + column * p + c, i]
+    return result
+
+
+@compiled_function
+def _log_det_expected(beliefs: Beliefs, i: int, p: int) -> float:
+    """log det E[S^-1]."""
+    return p * log(beliefs.chi[p + p * p, i]) - 2.0 * log_diagonal(beliefs.chi, p, p, i)
+
+
+@compiled_function
+def _expected_precision(beliefs: Beliefs, i: int, p: int, at: int, weight: float) -> None:
+    """Rows at ... of column i become weight * dof * psi^-1."""
+    chi, work = beliefs.chi, p + p * p + 1
+    for c in range(p):
+        for r in range(p):
+            chi[work + r, i] = weight * chi[p + p * p, i] if r == c else 0.0
+        solve_lower(chi, p, p, i, work)
+        solve_upper(chi, p, p, i, work)
+        for r in range(p):
+            chi[at + r * p + c, i] = chi[work + r, i]
+
+
+@compiled_function
+def _trace(beliefs: Beliefs, i: int, others: Beliefs, j: int, p: int) -> float:
+    """trace(psi_i^-1 psi_j) = |L_i^-1 L_j|^2."""
+    chi, work = beliefs.chi, p + p * p + 1
+    trace = 0.0
+    for c in range(p):
+        for r in range(p):
+            chi[work + r, i] = others.chi[p + r * p + c, j]
+        solve_lower(chi, p, p, i, work)
+        trace += sum_of_squares(chi, work, p, i)
+    return trace
+
+
+@compiled_function
+def _distance(beliefs: Beliefs, i: int, j: int, p: int) -> float:
+    """(m_i - m_j)^T E_i[S^-1] (m_i - m_j) + trace(S_i^-1 S_j), with S = psi / dof."""
+    chi, work = beliefs.chi, p + p * p + 1
+    trace = _trace(beliefs, i, beliefs, j, p) * chi[p + p * p, i] / chi[p + p * p, j]
+    for r in range(p):
+        chi[work + r, i] = chi[r, i] - chi[r, j]
+    solve_lower(chi, p, p, i, work)
+    return chi[p + p * p, i] * sum_of_squares(chi, work, p, i) + trace
+
+
+def _full(triangle: np.ndarray, p: int) -> np.ndarray:
+    matrix = np.zeros((p, p))
+    matrix[np.triu_indices(p)] = triangle
+    return matrix + np.triu(matrix, 1).T
+
+
+class _NormalInverseWishart:
+    """The joint belief about (mu, S), with the methods of a SciPy distribution."""
+
+    def __init__(self, mu: np.ndarray, kappa: float, dof: float, psi: np.ndarray) -> None:
+        self.mu, self.kappa, self.dof, self.psi = mu, kappa, dof, psi
+
+    def pdf(self, theta: Any) -> Any:
+        from scipy import stats
+
+        p = self.mu.size
+        theta = np.asarray(theta, dtype=float)
+        flat = theta.reshape(-1, theta.shape[-1])
+        values = [
+            stats.multivariate_normal.pdf(row[:p], self.mu, _full(row[p:], p) / self.kappa)
+            * stats.invwishart.pdf(_full(row[p:], p), self.dof, self.psi)
+            for row in flat
+        ]
+        return np.array(values).reshape(theta.shape[:-1])
+
+    def rvs(self, size: int, random_state: np.random.Generator) -> np.ndarray:
+        from scipy import stats
+
+        p = self.mu.size
+        covariances = stats.invwishart.rvs(self.dof, self.psi, size=size, random_state=random_state).reshape(size, p, p)
+        mus = [random_state.multivariate_normal(self.mu, c / self.kappa, method="cholesky") for c in covariances]
+        upper = np.triu_indices(p)
+        return np.array([np.concatenate([m, c[upper]]) for m, c in zip(mus, covariances, strict=True)])

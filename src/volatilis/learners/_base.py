@@ -1,0 +1,288 @@
+"""What learners share: the two kinds of state, the adaptation rate, and the step of exact inference.
+
+A learner is a NamedTuple of hyper-parameters with these compiled methods; its state is arrays that they change in place:
+
+    restart(state)              the state becomes that before the first observation
+    update(state, y) -> Info    one observation
+    elapse(state)               one step of time without an observation
+    has_room(state)             whether the state can take one more step as it is
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from volatilis._fields import validated
+from volatilis._registry import compiled_function, compiled_methods, python_only
+from volatilis.families._base import Beliefs, prior_beliefs
+from volatilis.special import exp, log, log_1p, total
+
+C = TypeVar("C", bound=type)
+NOTHING = 1e-300  # a weight below this is none: products of it with a predictive would lose digits to underflow
+READOUTS = ("mean", "variance", "log_p", "log_p_0", "gamma", "run_length")
+
+
+@compiled_methods
+class Info(NamedTuple):
+    """What an update knew: log P(y; pi^(t)), log P(y; pi^(0)) and the adaptation rate gamma."""
+
+    log_p: float
+    log_p_0: float
+    gamma: float
+
+
+@compiled_function
+def log_odds(p: float) -> float:
+    return log(p) - log_1p(-p)
+
+
+@compiled_function
+def adaptation_rate(log_m: float, log_p_0: float, log_p: float) -> tuple[float, float]:
+    """gamma(S_BF, m) = m S_BF / (1 + m S_BF), and 1 - gamma, from logarithms: no overflow, no patch, no lost digits."""
+    log_ratio = log_m + log_p_0 - log_p
+    e = exp(-abs(log_ratio))
+    larger, smaller = 1.0 / (1.0 + e), e / (1.0 + e)
+    return (larger, smaller) if log_ratio >= 0.0 else (smaller, larger)
+
+
+# --- one belief --------------------------------------------------------------------------------------------------------
+
+
+@compiled_methods
+class OneBelief(NamedTuple):
+    """The state of a learner with one belief: column i of a bank. Many sequences in lock-step are many columns."""
+
+    beliefs: Beliefs
+    run_lengths: np.ndarray  # expected number of observations since the last change
+    work: Beliefs  # room for the learner, three columns
+    pi_0: Beliefs  # the prior, a bank of one
+    i: int
+
+    def belief_mean(self, family: Any, k: int) -> float:
+        return family.mean(self.beliefs, self.i, k)
+
+    def belief_variance(self, family: Any, k: int, mean: float) -> float:
+        return family.variance(self.beliefs, self.i, k)
+
+    def expected_run_length(self) -> float:
+        return self.run_lengths[self.i]
+
+    def at(self, i: int) -> OneBelief:
+        """The state of sequence i among many in lock-step."""
+        return OneBelief(self.beliefs, self.run_lengths, self.work, self.pi_0, i)
+
+    def copy_from(self, other: OneBelief) -> None:
+        copy_column(other.beliefs, other.i, self.beliefs, self.i)
+        self.run_lengths[self.i] = other.run_lengths[other.i]
+
+
+def one_belief(family: Any, columns: int = 1) -> OneBelief:
+    return OneBelief(prior_beliefs(family, columns), np.zeros(columns), prior_beliefs(family, 3), prior_beliefs(family), 0)
+
+
+@compiled_function
+def copy_column(source: Beliefs, i: int, target: Beliefs, j: int) -> None:
+    for row in range(source.chi.shape[0]):
+        target.chi[row, j] = source.chi[row, i]
+    target.nu[j] = source.nu[i]
+
+
+# --- weighted hypotheses -----------------------------------------------------------------------------------------------
+
+
+@compiled_methods
+class Hypotheses(NamedTuple):
+    """The state of a learner that weighs hypotheses about the time of the last change, the oldest first.
+
+    The first `count[0]` columns live; their weights sum to one.
+    """
+
+    weights: np.ndarray
+    beliefs: Beliefs
+    run_lengths: np.ndarray  # observations since the change (for merged hypotheses their expected number)
+    scratch: np.ndarray  # room to work in
+    lanes: np.ndarray  # room for partial sums
+    count: np.ndarray
+    random: np.ndarray  # the state of the random generator
+    pi_0: Beliefs  # the prior, a bank of one
+
+    def belief_mean(self, family: Any, k: int) -> float:
+        n = self.count[0]
+        for i in range(n):
+            self.scratch[i] = self.weights[i] * family.mean(self.beliefs, i, k)
+        return total(self.scratch, n, self.lanes)
+
+    def belief_variance(self, family: Any, k: int, mean: float) -> float:
+        """Within and between the hypotheses."""
+        n = self.count[0]
+        for i in range(n):
+            apart = family.mean(self.beliefs, i, k) - mean
+            within = self.weights[i] * family.variance(self.beliefs, i, k)
+            self.scratch[i] = within + (self.weights[i] * apart) * apart
+        return total(self.scratch, n, self.lanes)
+
+    def expected_run_length(self) -> float:
+        n = self.count[0]
+        for i in range(n):
+            self.scratch[i] = self.weights[i] * self.run_lengths[i]
+        return total(self.scratch, n, self.lanes)
+
+    def copy_from(self, other: Hypotheses) -> None:
+        for i in range(other.count[0]):
+            self.weights[i] = other.weights[i]
+            self.run_lengths[i] = other.run_lengths[i]
+            copy_column(other.beliefs, i, self.beliefs, i)
+        self.count[0] = other.count[0]
+
+
+def hypotheses(family: Any, capacity: int, seed: int) -> Hypotheses:
+    """Room for `capacity` hypotheses; none lives yet."""
+    return Hypotheses(
+        weights=np.zeros(capacity),
+        beliefs=prior_beliefs(family, capacity),
+        run_lengths=np.zeros(capacity),
+        scratch=np.zeros(capacity),
+        lanes=np.zeros(8),
+        count=np.zeros(1, dtype=np.int64),
+        random=np.array([seed], dtype=np.uint64),
+        pi_0=prior_beliefs(family),
+    )
+
+
+@compiled_function
+def only_the_prior(family: Any, state: Hypotheses) -> None:
+    """One hypothesis: nothing observed since the change that begins every sequence."""
+    state.count[0] = 1
+    state.weights[0] = 1.0
+    state.run_lengths[0] = 0.0
+    family.prior(state.beliefs, 0)
+
+
+@compiled_function
+def exact_step(family: Any, p_c: float, state: Hypotheses, y: Any) -> Info:
+    """The recursion of exact inference (paper, Proposition and Eq. 9-10): n hypotheses become n + 1.
+
+    The old ones take the observation in, w_i <- (1 - gamma) w_i P(y; pi_i) / P(y; pi); the new one, "it changed just now",
+    takes it as its first, w <- gamma. A hypothesis that has observed nothing is the prior, so there a change is no news and
+    the two are one: thus the first observation comes from a change with certainty (c_1 = 1).
+    """
+    n, w, p, beliefs = state.count[0], state.weights, state.scratch, state.beliefs
+    # Surprise: p_i = w_i P(y; pi_i) / e^scale
+    scale = family.predictives(beliefs, w, n, y, p)
+    evidence = total(p, n, state.lanes)
+    log_p = scale + log(evidence)
+    log_p_0 = family.log_predictive(state.pi_0, 0, y)
+    # Modulation factor
+    gamma, stay = adaptation_rate(log_odds(p_c), log_p_0, log_p)
+    # Weights
+    factor = stay / evidence
+    for i in range(n):
+        w[i] = factor * p[i]
+    add_change(family, state, gamma)
+    # Updated beliefs
+    for i in range(state.count[0]):
+        family.absorb(beliefs, i, y)
+        state.run_lengths[i] += 1.0
+    return Info(log_p, log_p_0, gamma)
+
+
+@compiled_function
+def exact_elapse(family: Any, p_c: float, state: Hypotheses) -> None:
+    """A step of time without an observation: a change has probability p_c, and nothing is learned."""
+    for i in range(state.count[0]):
+        state.weights[i] *= 1.0 - p_c
+    add_change(family, state, p_c)
+
+
+@compiled_function
+def add_change(family: Any, state: Hypotheses, weight: float) -> None:
+    n = state.count[0]
+    if state.run_lengths[n - 1] == 0.0:
+        state.weights[n - 1] += weight
+    else:
+        state.count[0] = n + 1
+        state.weights[n] = weight
+        state.run_lengths[n] = 0.0
+        family.prior(state.beliefs, n)
+
+
+@compiled_function
+def drop_below(state: Hypotheses, threshold: float) -> None:
+    """Forget the hypotheses lighter than the threshold and weigh the others anew."""
+    n, w = state.count[0], state.weights
+    light = 0
+    for i in range(n):
+        light += 1 if w[i] < threshold else 0
+    if light == 0:
+        return
+    kept = 0
+    while w[kept] >= threshold:
+        kept += 1
+    for i in range(kept + 1, n):
+        if w[i] >= threshold:
+            move(state, i, kept)
+            kept += 1
+    state.count[0] = kept
+    normalise(state)
+
+
+@compiled_function
+def drop(state: Hypotheses, out: int) -> None:
+    """Forget one hypothesis."""
+    for i in range(out + 1, state.count[0]):
+        move(state, i, i - 1)
+    state.count[0] -= 1
+
+
+@compiled_function
+def move(state: Hypotheses, source: int, target: int) -> None:
+    state.weights[target] = state.weights[source]
+    state.run_lengths[target] = state.run_lengths[source]
+    copy_column(state.beliefs, source, state.beliefs, target)
+
+
+@compiled_function
+def normalise(state: Hypotheses) -> None:
+    n = state.count[0]
+    factor = 1.0 / total(state.weights, n, state.lanes)
+    for i in range(n):
+        state.weights[i] *= factor
+
+
+# --- the decorator -----------------------------------------------------------------------------------------------------
+
+
+def learner(cls: C) -> C:
+    """Make a NamedTuple class a learner: validate its fields, fill in the common readouts, let it be compiled."""
+    for name, default in vars(_Defaults).items():
+        if callable(default) and not hasattr(cls, name):
+            setattr(cls, name, default)
+    if not hasattr(cls, "_readouts"):
+        cls._readouts = READOUTS  # type: ignore[attr-defined]
+    cls._is_learner = True  # type: ignore[attr-defined]
+    return compiled_methods(validated(cls))
+
+
+class _Defaults:
+    def read_mean(self: Any, state: Any, k: int) -> float:
+        return state.belief_mean(self.family, k)
+
+    def read_variance(self: Any, state: Any, k: int, mean: float) -> float:
+        return state.belief_variance(self.family, k, mean)
+
+    def read_run_length(self: Any, state: Any) -> float:
+        return state.expected_run_length()
+
+    def has_room(self: Any, state: Any) -> bool:
+        return True
+
+    @python_only
+    def change_probability(self: Any) -> float:
+        """p_c of the whole model, change included: the Shannon surprise needs it."""
+        return self.p_c if hasattr(self, "p_c") else self.m / (1.0 + self.m)
+
+    @python_only
+    def check_observations(self: Any, values: np.ndarray) -> None:
+        """A learner that cannot take some valid observation of its family says so here."""

@@ -1,0 +1,132 @@
+"""Particle filtering."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from volatilis._fields import AnyFamily, Count, Fraction, Probability
+from volatilis._registry import compiled_function, python_only
+from volatilis.learners._base import (
+    Hypotheses,
+    Info,
+    adaptation_rate,
+    copy_column,
+    hypotheses,
+    learner,
+    log_odds,
+)
+from volatilis.special import exp, log, total, uniform
+
+
+@learner
+class ParticleFilter(NamedTuple):
+    """pfN (paper, Algorithm 3): n sampled histories of changes, from the optimal proposal.
+
+    Resampling, with replacement, when N_eff <= resample_below * n. The particles are resampled after their beliefs are
+    updated rather than before, which is the same in distribution.
+    """
+
+    family: AnyFamily
+    p_c: Probability
+    n: Count
+    resample_below: Fraction = 0.5
+
+    @python_only
+    def init(self, seed: int = 0) -> Hypotheses:
+        state = hypotheses(self.family, self.n, seed)
+        self.restart(state)
+        return state
+
+    def restart(self, state: Hypotheses) -> None:
+        state.count[0] = self.n
+        for i in range(self.n):
+            state.weights[i] = 1.0 / self.n
+            state.run_lengths[i] = 0.0
+            self.family.prior(state.beliefs, i)
+
+    def update(self, state: Hypotheses, y: Any) -> Info:
+        family, n, w, p = self.family, self.n, state.weights, state.scratch
+        # Surprise per particle, global surprise: p_i = w_i P(y; pi_i) / e^scale
+        scale = family.predictives(state.beliefs, w, n, y, p)
+        evidence = total(p, n, state.lanes)
+        log_p = scale + log(evidence)
+        log_p_0 = family.log_predictive(state.pi_0, 0, y)
+        # Modulation factor
+        log_m = log_odds(self.p_c)
+        gamma, _ = adaptation_rate(log_m, log_p_0, log_p)
+        # Weight per particle, in units of the larger of both predictives:
+        # (1 - gamma) w_B + gamma w = w ((1 - p_c) P(y; pi_i) + p_c P(y; pi_0)) / Z
+        unit = scale if scale > log_p_0 else log_p_0
+        stay, change = (1.0 - self.p_c) * exp(scale - unit), self.p_c * exp(log_p_0 - unit)
+        for i in range(n):
+            p[i] *= stay
+            w[i] = p[i] + change * w[i]
+        for i in range(n):
+            # Hidden state: c_i ~ Bernoulli(gamma(S_BF(y; pi_i), m)), which is the share of change in the weight
+            if w[i] > 0.0:
+                changed = uniform(state.random) * w[i] >= p[i]
+            else:
+                log_p_i = family.log_predictive(state.beliefs, i, y)
+                changed = uniform(state.random) < adaptation_rate(log_m, log_p_0, log_p_i)[0]
+            # Updated belief
+            if changed:
+                family.prior(state.beliefs, i)
+                state.run_lengths[i] = 0.0
+            family.absorb(state.beliefs, i, y)
+            state.run_lengths[i] += 1.0
+        normalise_and_resample(state, self.resample_below)
+        return Info(log_p, log_p_0, gamma)
+
+    def elapse(self, state: Hypotheses) -> None:
+        for i in range(self.n):
+            if uniform(state.random) < self.p_c:
+                self.family.prior(state.beliefs, i)
+                state.run_lengths[i] = 0.0
+
+
+@compiled_function
+def normalise_and_resample(state: Hypotheses, resample_below: float) -> None:
+    n, w = state.count[0], state.weights
+    factor = 1.0 / total(w, n, state.lanes)
+    squares = 0.0
+    for i in range(n):
+        w[i] *= factor
+        squares += w[i] * w[i]
+    if resample_below * n * squares >= 1.0:  # N_eff = 1 / squares
+        resample(state)
+
+
+@compiled_function
+def resample(state: Hypotheses) -> None:
+    """n draws with replacement, each particle in proportion to its weight; all weights become 1/n."""
+    n, w, draws = state.count[0], state.weights, state.scratch
+    for i in range(n):
+        draws[i] = 0.0
+    for i in range(1, n):
+        w[i] += w[i - 1]
+    for _ in range(n):
+        draws[first_above(w, n, uniform(state.random) * w[n - 1])] += 1.0
+    empty = 0
+    for i in range(n):
+        while draws[i] > 1.0:  # a particle drawn twice takes the place of one that was not
+            while draws[empty] > 0.0:
+                empty += 1
+            copy_column(state.beliefs, i, state.beliefs, empty)
+            state.run_lengths[empty] = state.run_lengths[i]
+            draws[empty] = 1.0
+            draws[i] -= 1.0
+    for i in range(n):
+        w[i] = 1.0 / n
+
+
+@compiled_function
+def first_above(cumulative: Any, n: int, x: float) -> int:
+    """The first i with cumulative[i] > x, by bisection."""
+    low, high = 0, n - 1
+    while low < high:
+        middle = (low + high) // 2
+        if cumulative[middle] > x:
+            high = middle
+        else:
+            low = middle + 1
+    return low

@@ -1,0 +1,110 @@
+"""Message passing with stratified optimal resampling."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from volatilis._fields import AnyFamily, Count, Probability
+from volatilis._registry import compiled_function, python_only
+from volatilis.learners._base import (
+    NOTHING,
+    Hypotheses,
+    Info,
+    drop_below,
+    exact_elapse,
+    exact_step,
+    hypotheses,
+    learner,
+    move,
+    normalise,
+    only_the_prior,
+)
+from volatilis.special import total, uniform
+
+
+@learner
+class StratifiedResampling(NamedTuple):
+    """SORN: exact inference, then optimal resampling to n hypotheses.
+
+    Fearnhead & Liu (2007), On-line inference for multiple changepoint problems: with the threshold c that solves
+    sum_i min(w_i / c, 1) = n, hypotheses of weight c or more stay as they are; of the lighter ones a stratified sample
+    survives, each with weight c. The expected weights are the old ones, with the least variance that n allows.
+
+    Deviation from the paper's code: hypotheses without weight never survive and ties with c count as heavy (errata 1).
+    """
+
+    family: AnyFamily
+    p_c: Probability
+    n: Count
+
+    @python_only
+    def init(self, seed: int = 0) -> Hypotheses:
+        state = hypotheses(self.family, self.n + 1, seed)
+        self.restart(state)
+        return state
+
+    def restart(self, state: Hypotheses) -> None:
+        only_the_prior(self.family, state)
+
+    def update(self, state: Hypotheses, y: Any) -> Info:
+        info = exact_step(self.family, self.p_c, state, y)
+        resample_optimally(state, self.n)
+        return info
+
+    def elapse(self, state: Hypotheses) -> None:
+        exact_elapse(self.family, self.p_c, state)
+        resample_optimally(state, self.n)
+
+
+@compiled_function
+def resample_optimally(state: Hypotheses, n: int) -> None:
+    drop_below(state, NOTHING)
+    count, w, light = state.count[0], state.weights, state.scratch
+    if count <= n:
+        return
+    c = optimal_threshold(w, light, count, n, state.lanes)
+    heavy = 0
+    for i in range(count):
+        heavy += 1 if w[i] >= c else 0
+        light[i] = 0.0 if w[i] >= c else w[i]
+    # n - heavy equidistant points on the line of light weights: none holds two, since each is shorter than their distance
+    survivors = n - heavy
+    distance = total(light, count, state.lanes) / survivors if survivors > 0 else 0.0
+    point, passed, chosen, kept = distance * uniform(state.random), 0.0, 0, 0
+    for i in range(count):
+        stays = light[i] == 0.0
+        if not stays:
+            passed += light[i]
+            if chosen < survivors and passed > point:
+                stays = True
+                chosen += 1
+                point += distance
+                w[i] = distance
+        if stays:
+            move(state, i, kept)
+            kept += 1
+    state.count[0] = kept
+    normalise(state)
+
+
+@compiled_function
+def optimal_threshold(w: Any, work: Any, count: int, n: int, lanes: Any) -> float:
+    """The c with sum_i min(w_i / c, 1) = n, for more than n positive weights.
+
+    The sum is concave and piecewise linear in 1/c, so Newton's method from 1/c = 0 climbs to the root in finitely many
+    steps: each takes the weights below the last c as the light ones.
+    """
+    heavy, c = 0, 2.0
+    while True:
+        below, light_sum = 0, 0.0
+        for i in range(count):
+            work[i] = w[i] if w[i] < c else 0.0
+            below += 1 if w[i] < c else 0
+        light_sum = total(work, count, lanes)
+        now_heavy = count - below
+        if now_heavy == heavy and c < 2.0:
+            return c
+        heavy = now_heavy
+        if heavy >= n:
+            return c
+        c = light_sum / (n - heavy)

@@ -1,0 +1,51 @@
+"""Variational SMiLe."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from volatilis._fields import AnyFamily, Positive
+from volatilis._registry import python_only
+from volatilis.learners._base import Info, OneBelief, adaptation_rate, learner, one_belief
+from volatilis.special import log
+
+
+@learner
+class VarSMiLe(NamedTuple):
+    """Variational SMiLe (paper, Algorithm 1): averages the logarithms of "integrate" and "reset" with weight gamma.
+
+        gamma = m S_BF / (1 + m S_BF)
+        chi  <-  (1 - gamma) chi + gamma chi_0 + phi(y)
+        nu   <-  (1 - gamma) nu + gamma nu_0 + 1
+
+    m says how strongly surprise modulates learning; p_c / (1 - p_c) is a good start. Where a change probability is needed
+    (Shannon surprise, elapsed time) it is m / (1 + m).
+    """
+
+    family: AnyFamily
+    m: Positive
+
+    @python_only
+    def init(self, seed: int = 0, columns: int = 1) -> OneBelief:
+        return one_belief(self.family, columns)
+
+    def restart(self, state: OneBelief) -> None:
+        self.family.prior(state.beliefs, state.i)
+        state.run_lengths[state.i] = 0.0
+
+    def update(self, state: OneBelief, y: Any) -> Info:
+        family, pi, i, pi_0 = self.family, state.beliefs, state.i, state.pi_0
+        # Surprise
+        log_p, log_p_0 = family.log_predictive(pi, i, y), family.log_predictive(pi_0, 0, y)
+        # Modulation factor
+        gamma, stay = adaptation_rate(log(self.m), log_p_0, log_p)
+        # Updated belief
+        family.blend(pi, i, pi_0, 0, stay, gamma)
+        family.absorb(pi, i, y)
+        state.run_lengths[i] = stay * state.run_lengths[i] + 1.0
+        return Info(log_p, log_p_0, gamma)
+
+    def elapse(self, state: OneBelief) -> None:
+        gamma = self.m / (1.0 + self.m)
+        self.family.blend(state.beliefs, state.i, state.pi_0, 0, 1.0 - gamma, gamma)
+        state.run_lengths[state.i] *= 1.0 - gamma

@@ -1,0 +1,5 @@
+"""Pictures: each draws one object into Matplotlib axes. No learner, no file access."""
+
+from volatilis.plots.trace import draw_trace
+
+__all__ = ["draw_trace"]

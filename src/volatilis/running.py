@@ -1,0 +1,360 @@
+"""Running a learner: over one sequence (`run`), over many (`run_many`), one observation at a time (`Stream`).
+
+All three call the learner's one `update`; their results agree to the last bit.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+
+from volatilis import _drivers, state_files, surprise
+from volatilis._compile import Call
+from volatilis._drivers import ELAPSE, OBSERVE, RESET, SKIP, STEP_HEAD, Outputs, outputs
+from volatilis.beliefs import Belief
+from volatilis.families._base import prior_beliefs
+from volatilis.learners._base import Hypotheses, OneBelief
+from volatilis.traces import Step, Trace, Traces, step_class
+
+MISSING = {"error": OBSERVE, "elapse": ELAPSE, "skip": SKIP}
+LOCK_STEP_COLUMNS = 64  # sequences side by side: enough to fill vector registers, few enough to stay in the first cache
+
+
+def run(learner: Any, y: Any, seed: Any = 0, reset: Any = None, missing: str = "error") -> Trace:
+    """Run a learner over a sequence of observations.
+
+    seed      for learners that sample; the same seed gives the same numbers everywhere
+    reset     where a new block begins and the learner starts anew: a boolean per observation, or positions
+    missing   what a missing observation (NaN, None, masked) means: "error"; "elapse", time passes and nothing is seen; "skip"
+    """
+    _check_learner(learner)
+    values, absent = learner.family.observations(y)
+    events = _events(absent, reset, missing)
+    learner.check_observations(values[~absent])
+    out, _ = _run_one(learner, _key(seed), values, events)
+    return _trace(learner, out, values, absent, events, _key(seed))
+
+
+def run_many(
+    learner: Any, ys: Any, seed: Any = 0, workers: int | None = None, reset: Any = None, missing: str = "error"
+) -> Traces:
+    """Run a learner over many independent sequences, on all cores.
+
+    ys        a sequence of sequences, or an array whose first axis goes over sequences
+    workers   threads; None takes one per core. The results are the same whatever the number
+
+    Sequence i gets the i-th child of the seed: the same as `run(learner, ys[i], seed=SeedSequence(seed).spawn(n)[i])`.
+    """
+    _check_learner(learner)
+    workers = _workers(workers)
+    count = len(ys)
+    resets = reset if reset is not None else [None] * count
+    if len(resets) != count:
+        raise ValueError(f"run_many: reset has {len(resets)} entries for {count} sequences; one per sequence is accepted")
+    values, absents = _observations_of_all(learner, ys)
+    events = [_events(absent, r, missing, i) for i, (absent, r) in enumerate(zip(absents, resets, strict=True))]
+    for value, absent in zip(values, absents, strict=True):
+        learner.check_observations(value[~absent])
+    if _fits_lock_step(learner, values, events):
+        keys = [0] * count
+        outs = _run_lock_step(learner, values, workers)
+    else:
+        keys = _keys(learner, seed, count)
+        with ThreadPoolExecutor(workers) as pool:
+            results = pool.map(lambda i: _run_one(learner, keys[i], values[i], events[i])[0], range(count))
+            outs = list(results).__getitem__
+    return Traces(lambda i: _trace(learner, outs(i), values[i], absents[i], events[i], keys[i]), count)
+
+
+class Stream:
+    """A learner that takes one observation at a time, in constant memory.
+
+    stream = Stream(learner)
+    step = stream.update(y)       # step.mean, step.bayes_factor_surprise, ...
+    stream.belief                 # what it believes now
+    stream.save(path);  Stream.load(path)
+    """
+
+    def __init__(self, learner: Any, seed: Any = 0, missing: str = "error") -> None:
+        _check_learner(learner)
+        self._learner, self._missing = learner, _policy(missing)
+        self._family = learner.family
+        self._step_class = step_class(learner)
+        example, _ = self._observe_none()
+        self._y = np.zeros((1, *example.shape[1:]), dtype=example.dtype)
+        self._takes_floats = self._y.dtype == np.float64 and self._y.ndim == 1 and not learner_checks(learner)
+        self._event = np.zeros(1, dtype=np.int64)
+        self._out = np.full(STEP_HEAD + 2 * self._family.size(), np.nan)
+        self._out[4] = 0.0
+        self._known: dict[int, int] = {}
+        self._bind(learner.init(_key(seed)))
+
+    def __repr__(self) -> str:
+        return f"Stream of {self._learner!r} after {self.seen} observations"
+
+    @property
+    def learner(self) -> Any:
+        return self._learner
+
+    @property
+    def seen(self) -> int:
+        """The number of observations taken in."""
+        return int(self._out[4])
+
+    @property
+    def belief(self) -> Belief:
+        """What the learner believes now: a snapshot."""
+        return Belief(self._learner, self._state)
+
+    def update(self, y: Any) -> Step:
+        """Take in one observation."""
+        if self._takes_floats and type(y) is float and y - y == 0.0:
+            self._y[0] = y
+            self._observe()
+        else:
+            self._update_checked(y)
+        return self._step_class(self._out.tolist())
+
+    def reset(self) -> None:
+        """Start anew, as before the first observation of a block."""
+        self._event[0] = RESET
+        self._pass_time()
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the learner and its state to a file, atomically; `Stream.load` goes on from it bit for bit."""
+        policy = next(name for name, event in MISSING.items() if event == self._missing)
+        content = {"learner": self._learner, "state": self._state, "out": self._out}
+        state_files.write(path, {name: state_files.to_data(value) for name, value in content.items()} | {"missing": policy})
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Stream:
+        """The stream that was saved. A file that is truncated, altered or something else is a clear error."""
+        content = state_files.read(path)
+        try:
+            stream = cls(state_files.from_data(content["learner"]), missing=content["missing"])
+            state, out = state_files.from_data(content["state"]), state_files.from_data(content["out"])
+            _check_same_shapes(stream._state, state)
+            stream._out[:] = out
+            stream._bind(state)
+        except state_files.StateFileError:
+            raise
+        except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as error:
+            raise state_files.StateFileError(f"{path} does not hold the state of a learner: {error}") from error
+        return stream
+
+    def _bind(self, state: Any) -> None:
+        """Compile the step for this state's arrays."""
+        self._state = state
+        observe = Call(_drivers.step, self._learner, state, self._y, self._out)
+        self._pass_time = Call(_drivers.step_without_observation, self._learner, state, self._event, self._out).run
+        self._observe_now = observe.run
+        self._observe = self._observe_with_room if hasattr(self._learner, "grow") else observe.run
+
+    def _observe_with_room(self) -> None:
+        if not self._learner.has_room(self._state):
+            self._bind(self._learner.grow(self._state))
+        self._observe_now()
+
+    def _update_checked(self, y: Any) -> None:
+        """An observation that is not simply a finite float: whole numbers, vectors, missing ones, mistakes."""
+        if type(y) is int and y in self._known:
+            self._y[0] = self._known[y]
+            self._observe()
+            return
+        values, absent = self._family.observations(
+            [np.nan if y is None and self._y.ndim == 1 else y] if y is not None else self._absent()
+        )
+        if len(values) != 1:
+            raise ValueError(f"Stream.update takes one observation, not {len(values)}")
+        if absent[0]:
+            if self._missing == OBSERVE:
+                raise ValueError(f"Stream.update: the observation {y!r} is missing; missing='elapse' or 'skip' accepts that")
+            self._event[0] = self._missing
+            if self._missing == ELAPSE and hasattr(self._learner, "grow") and not self._learner.has_room(self._state):
+                self._bind(self._learner.grow(self._state))
+            self._pass_time()
+            return
+        self._learner.check_observations(values)
+        if type(y) is int and self._y.ndim == 1 and self._y.dtype == np.int64 and len(self._known) < 4096:
+            self._known[y] = int(values[0])
+        self._y[0] = values[0]
+        self._observe()
+
+    def _observe_none(self) -> tuple[np.ndarray, np.ndarray]:
+        return self._family.observations([])
+
+    def _absent(self) -> Any:
+        return [np.nan] if self._y.ndim == 1 else np.full((1, *self._y.shape[1:]), np.nan)
+
+
+def learner_checks(learner: Any) -> bool:
+    """Whether a learner refuses some valid observations of its family."""
+    return hasattr(learner.family, "improper_scaled_likelihood") and type(learner).__name__ == "SMiLe"
+
+
+# --- one sequence ------------------------------------------------------------------------------------------------------
+
+
+def _run_one(learner: Any, key: int, values: np.ndarray, events: np.ndarray) -> tuple[Outputs, Any]:
+    out, state = outputs((len(values),), learner.family.size()), learner.init(key)
+    progress = np.zeros(1, dtype=np.int64)
+    while progress[0] < len(values):
+        if not learner.has_room(state):
+            state = learner.grow(state)
+        Call(_drivers.run_sequence, learner, state, values, events, progress, out, release_gil=True)()
+    return out, state
+
+
+def _trace(learner: Any, out: Outputs, values: np.ndarray, absent: np.ndarray, events: np.ndarray, key: int) -> Trace:
+    def divergences(name: str) -> np.ndarray:
+        surprise.check_divergence(learner, name)
+        return _divergences(learner, name, key, values, events)
+
+    return Trace(learner, out, values, absent, divergences)
+
+
+def _divergences(learner: Any, name: str, key: int, values: np.ndarray, events: np.ndarray) -> np.ndarray:
+    """Run the learner again, keeping the belief before each observation beside the one after it."""
+    family, out, progress = learner.family, np.empty(len(values)), np.zeros(1, dtype=np.int64)
+    if name == "confidence_corrected_surprise" and hasattr(family, "improper_scaled_likelihood"):
+        reason = family.improper_scaled_likelihood(values[events % RESET == OBSERVE])
+        if reason is not None:
+            raise ValueError(f"confidence-corrected surprise needs a proper scaled likelihood, but {reason}")
+    state, before, member = learner.init(key), learner.init(key), prior_beliefs(family)
+    while progress[0] < len(values):
+        if not learner.has_room(state):
+            state, before = learner.grow(state), learner.grow(before)
+        mixture = isinstance(state, Hypotheses) and getattr(learner, "n", 2) > 1
+        measure = surprise.integrals(family, state.weights.size) if mixture else surprise.ClosedForm(0.0)
+        if name == "bayesian_surprise":
+            Call(surprise.run_bayesian, learner, state, before, measure, values, events, progress, out)()
+        else:
+            Call(surprise.run_confidence_corrected, learner, state, before, measure, member, values, events, progress, out)()
+    return out
+
+
+# --- many sequences ----------------------------------------------------------------------------------------------------
+
+
+def _observations_of_all(learner: Any, ys: Any) -> tuple[Sequence[np.ndarray], Sequence[np.ndarray]]:
+    """Validate every sequence; an array of equally long ones at one go."""
+    if isinstance(ys, np.ndarray) and ys.ndim == 2 and ys.dtype.kind in "iuf" and learner.family.observations([])[0].ndim == 1:
+        values, absent = learner.family.observations(ys.ravel())
+        return values.reshape(ys.shape), absent.reshape(ys.shape)
+    checked = []
+    for i, y in enumerate(ys):
+        try:
+            checked.append(learner.family.observations(y))
+        except (ValueError, TypeError) as error:
+            raise type(error)(f"sequence {i}: {error}") from None
+    return [values for values, _ in checked], [absent for _, absent in checked]
+
+
+def _fits_lock_step(learner: Any, values: Sequence[np.ndarray], events: Sequence[np.ndarray]) -> bool:
+    if len(values) < 2 or not isinstance(learner.init(0), OneBelief):
+        return False
+    same = all(len(v) == len(values[0]) for v in values) and values[0].ndim == 1
+    return same and not any(e.any() for e in events)
+
+
+def _run_lock_step(learner: Any, values: Sequence[np.ndarray], workers: int) -> Any:
+    """Blocks of sequences side by side, one block per task; returns a function from sequence to its outputs."""
+    blocks = [values[i : i + LOCK_STEP_COLUMNS] for i in range(0, len(values), LOCK_STEP_COLUMNS)]
+
+    def run_block(block: Sequence[np.ndarray]) -> Outputs:
+        ys = np.ascontiguousarray(np.asarray(block).T)
+        out = outputs(ys.shape, learner.family.size())
+        Call(_drivers.run_lock_step, learner, learner.init(0, len(block)), ys, out, release_gil=True)()
+        return out
+
+    with ThreadPoolExecutor(workers) as pool:
+        done = list(pool.map(run_block, blocks))
+
+    def outputs_of(i: int) -> Outputs:
+        block, column = divmod(i, LOCK_STEP_COLUMNS)
+        return Outputs(*(array[:, column] for array in done[block]))
+
+    return outputs_of
+
+
+# --- arguments ---------------------------------------------------------------------------------------------------------
+
+
+def _check_learner(learner: Any) -> None:
+    if not getattr(type(learner), "_is_learner", False):
+        raise TypeError(f"{learner!r} ({type(learner).__name__}) is not a learner, such as volatilis.VarSMiLe(family, m=0.1)")
+
+
+def _policy(missing: str) -> int:
+    if missing not in MISSING:
+        raise ValueError(f"missing = {missing!r} is not accepted; it must be one of {', '.join(map(repr, MISSING))}")
+    return MISSING[missing]
+
+
+def _events(absent: np.ndarray, reset: Any, missing: str, sequence: int | None = None) -> np.ndarray:
+    """What happens at each step: an observation, time passing, nothing; and resets."""
+    policy, where = _policy(missing), "" if sequence is None else f"sequence {sequence}: "
+    if policy == OBSERVE and absent.any():
+        position = int(np.argmax(absent))
+        raise ValueError(f"{where}observation {position} is missing; missing='elapse' or missing='skip' accepts that")
+    events = np.where(absent, policy, OBSERVE).astype(np.uint8)
+    if reset is not None:
+        events[_reset_positions(reset, absent.size, where)] += RESET
+    return events
+
+
+def _reset_positions(reset: Any, length: int, where: str) -> np.ndarray:
+    marks = np.asarray(reset)
+    if marks.dtype == bool:
+        if marks.shape != (length,):
+            raise ValueError(f"{where}reset has shape {marks.shape} for {length} observations; one boolean each is accepted")
+        return np.flatnonzero(marks)
+    if marks.size == 0:
+        return np.zeros(0, dtype=np.intp)
+    if marks.dtype.kind not in "iu" or marks.ndim != 1:
+        raise TypeError(f"{where}reset has dtype {marks.dtype}; booleans, one per observation, or positions are accepted")
+    bad = (marks < 0) | (marks >= length)
+    if bad.any():
+        raise ValueError(f"{where}reset at {marks[bad][0]} is not accepted; positions are from 0 to {length - 1}")
+    return np.unique(marks)
+
+
+def _workers(workers: int | None) -> int:
+    if workers is None:
+        return os.cpu_count() or 1
+    if isinstance(workers, bool) or not isinstance(workers, (int, np.integer)) or workers < 1:
+        raise ValueError(f"workers = {workers!r} is not accepted; it must be a whole number, 1 or more, or None")
+    return int(workers)
+
+
+def _seed_sequence(seed: Any) -> np.random.SeedSequence:
+    if isinstance(seed, np.random.SeedSequence):
+        return seed
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
+        raise ValueError(f"seed = {seed!r} is not accepted; it must be a whole number, 0 or more, or a numpy SeedSequence")
+    return np.random.SeedSequence(int(seed))
+
+
+def _key(seed: Any) -> int:
+    return int(_seed_sequence(seed).generate_state(1, np.uint64)[0])
+
+
+def _keys(learner: Any, seed: Any, count: int) -> list[int]:
+    root = _seed_sequence(seed)
+    children = np.random.SeedSequence(root.entropy, spawn_key=root.spawn_key).spawn(count)  # leaves the caller's own unspent
+    return [_key(child) for child in children]
+
+
+def _check_same_shapes(expected: Any, found: Any) -> None:
+    """A state that was read must look like one that the learner made, except for how many hypotheses it has room for."""
+    if type(expected) is not type(found):
+        raise ValueError(f"a state of type {type(found).__name__} where {type(expected).__name__} was expected")
+    if isinstance(expected, tuple):
+        for a, b in zip(expected, found, strict=True):
+            _check_same_shapes(a, b)
+    if isinstance(expected, np.ndarray) and (expected.dtype != found.dtype or expected.ndim != found.ndim):
+        raise ValueError("an array of another kind than the learner's")

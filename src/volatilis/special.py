@@ -1,0 +1,261 @@
+"""Scalar mathematics for compiled loops, in arithmetic alone.
+
+Every function here is plain additions, multiplications and bit patterns: Python and native code give the same
+bits, loops over them vectorise, and a compiled kernel needs no mathematics library.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from fractions import Fraction
+
+import numpy as np
+
+from volatilis._registry import compiled_function, instruction
+
+LOG_2 = math.log(2.0)
+LOG_2_HIGH = 6.93145751953125e-1  # the leading bits of log 2: an exact product with any exponent
+LOG_2_LOW = 1.42860682030941723212e-6  # the rest of log 2
+LOG_2_PI = math.log(2.0 * math.pi)
+ROUNDING = 1.5 * 2.0**52  # adding it rounds to a whole number
+SMALLEST_NORMAL = 2.2250738585072014e-308
+TWO_TO_54 = 2.0**54
+
+_FRACTION_BITS = np.int64(52)
+_EXPONENT_BIAS = np.int64(1023)
+_FRACTION_MASK = np.int64((1 << 52) - 1)
+_ONE_BITS = np.int64(1023 << 52)
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
+_MIX_2 = np.uint64(0x94D049BB133111EB)
+_SHIFT_30, _SHIFT_27, _SHIFT_31, _SHIFT_11 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(11)
+_TO_UNIT = 2.0**-53
+
+
+@instruction
+def fma(a: float, b: float, c: float) -> float:
+    """a b + c, rounded once: one machine instruction; in Python by exact arithmetic."""
+    if math.isfinite(a) and math.isfinite(b) and math.isfinite(c):
+        with contextlib.suppress(OverflowError):
+            return float(Fraction(float(a)) * Fraction(float(b)) + Fraction(float(c)))
+    return a * b + c
+
+
+@compiled_function
+def exp(x: float) -> float:
+    """e^x to within 1 unit in the last place; 0 below the smallest normal number (x < -708), infinite for x > 709."""
+    z = -708.0 if x < -708.0 else x
+    z = 709.0 if z > 709.0 else z
+    rounded = fma(z, 1.0 / LOG_2, ROUNDING)  # its last bits are the whole number k nearest to z / log 2
+    k = rounded - ROUNDING
+    r = fma(k, -LOG_2_LOW, fma(k, -LOG_2_HIGH, z))  # |r| <= log(2) / 2
+    p = 2.5100424157005067e-08  # (e^r - 1 - r) / r^2 by Chebyshev interpolation, error 2e-17
+    p = fma(p, r, 2.7620138719733994e-07)
+    p = fma(p, r, 2.7557268378684192e-06)
+    p = fma(p, r, 2.480152119021773e-05)
+    p = fma(p, r, 0.00019841269863105968)
+    p = fma(p, r, 0.0013888888917281794)
+    p = fma(p, r, 0.008333333333330051)
+    p = fma(p, r, 0.04166666666662399)
+    p = fma(p, r, 0.16666666666666669)
+    p = fma(p, r, 0.5)
+    p = fma(p, r, 1.0)
+    p = fma(p, r, 1.0)
+    value = p * np.int64((np.float64(rounded).view(np.int64) + _EXPONENT_BIAS) << _FRACTION_BITS).view(np.float64)
+    value = np.inf if x > 709.0 else value
+    return 0.0 if x < -708.0 else value
+
+
+@compiled_function
+def log(x: float) -> float:
+    """The natural logarithm to within 1 unit in the last place; -inf at 0 (x >= 0 is the caller's promise)."""
+    tiny = x < SMALLEST_NORMAL
+    scaled = np.float64(x * TWO_TO_54 if tiny else x)
+    bits = scaled.view(np.int64)
+    exponent = (bits >> _FRACTION_BITS) - _EXPONENT_BIAS
+    mantissa = np.int64((bits & _FRACTION_MASK) | _ONE_BITS).view(np.float64)
+    large = mantissa > 1.4142135623730951
+    mantissa = mantissa * 0.5 if large else mantissa
+    k = float(exponent) + (1.0 if large else 0.0) - (54.0 if tiny else 0.0)
+    f = mantissa - 1.0
+    s = f / (2.0 + f)  # log(1 + f) = 2 artanh(s), |s| < 0.172
+    z = s * s
+    p = 0.14617807153417325  # (2 artanh(s) - 2 s) / s^3 by Chebyshev interpolation in z, error 4e-18
+    p = fma(p, z, 0.15331611722055008)
+    p = fma(p, z, 0.1818289243253687)
+    p = fma(p, z, 0.22222211089379496)
+    p = fma(p, z, 0.28571428626253836)
+    p = fma(p, z, 0.3999999999989889)
+    p = fma(p, z, 0.666666666666667)
+    tail = s * z * p  # 2 artanh(s) = 2 s + tail, and 2 s = f - s f
+    value = fma(k, LOG_2_HIGH, f - (s * f - fma(k, LOG_2_LOW, tail)))
+    value = x if x == np.inf else value
+    return -np.inf if x == 0.0 else value
+
+
+@compiled_function
+def log_1p(x: float) -> float:
+    """log(1 + x) without losing a small x."""
+    u = 1.0 + x
+    rounding = u - 1.0
+    safe = 1.0 if rounding == 0.0 else rounding
+    return x if rounding == 0.0 else log(u) * (x / safe)
+
+
+@compiled_function
+def log_add_exp(a: float, b: float) -> float:
+    """log(e^a + e^b)."""
+    top, low = (a, b) if a > b else (b, a)
+    return top if top == -np.inf else top + log_1p(exp(low - top))
+
+
+@compiled_function
+def hypotenuse(a: float, b: float) -> float:
+    """sqrt(a^2 + b^2) that neither overflows nor underflows on the way."""
+    a, b = abs(a), abs(b)
+    large, small = (a, b) if a > b else (b, a)
+    ratio = small / (1.0 if large == 0.0 else large)
+    return large * math.sqrt(1.0 + ratio * ratio)
+
+
+@compiled_function
+def _stirling_remainder(x: float) -> float:
+    """log Gamma(x) - ((x - 1/2) log x - x + log(2 pi)/2) for x >= 10, to 1e-17."""
+    u = 1.0 / x
+    z = u * u
+    p = -3617.0 / 122400.0
+    p = p * z + 1.0 / 156.0
+    p = p * z - 691.0 / 360360.0
+    p = p * z + 1.0 / 1188.0
+    p = p * z - 1.0 / 1680.0
+    p = p * z + 1.0 / 1260.0
+    p = p * z - 1.0 / 360.0
+    p = p * z + 1.0 / 12.0
+    return p * u
+
+
+@compiled_function
+def log_gamma(x: float) -> float:
+    """log Gamma(x) for x > 0."""
+    product = 1.0
+    while x < 10.0:  # Gamma(x) = Gamma(x + 1) / x
+        product *= x
+        x += 1.0
+    return (x - 0.5) * log(x) - x + 0.5 * LOG_2_PI + _stirling_remainder(x) - log(product)
+
+
+@compiled_function
+def log_gamma_ratio(x: float, d: float) -> float:
+    """log Gamma(x + d) - log Gamma(x) for x > 0, x + d > 0, without cancellation where x is large."""
+    product = 1.0
+    while x < 10.0 or x + d < 10.0:
+        product *= x / (x + d)
+        x += 1.0
+    change = (x - 0.5) * log_1p(d / x) + d * (log(x + d) - 1.0)
+    return change + _stirling_remainder(x + d) - _stirling_remainder(x) + log(product)
+
+
+@compiled_function
+def log_beta(a: float, b: float) -> float:
+    """log of the beta function."""
+    low, high = (a, b) if a < b else (b, a)
+    return log_gamma(low) - log_gamma_ratio(high, low)
+
+
+@compiled_function
+def digamma(x: float) -> float:
+    """The derivative of log Gamma for x > 0."""
+    return log(x) - log_minus_digamma(x)
+
+
+@compiled_function
+def log_minus_digamma(x: float) -> float:
+    """log x - digamma(x) for x > 0: 1/(2x) and smaller terms, without cancellation where x is large."""
+    start, shift = x, 0.0
+    while x < 10.0:
+        shift += 1.0 / x
+        x += 1.0
+    z = 1.0 / (x * x)
+    p = 3617.0 / 8160.0
+    p = p * z - 1.0 / 12.0
+    p = p * z + 691.0 / 32760.0
+    p = p * z - 1.0 / 132.0
+    p = p * z + 1.0 / 240.0
+    p = p * z - 1.0 / 252.0
+    p = p * z + 1.0 / 120.0
+    p = p * z - 1.0 / 12.0
+    return log(start / x) + shift + 0.5 / x - p * z
+
+
+@compiled_function
+def trigamma(x: float) -> float:
+    """The second derivative of log Gamma for x > 0."""
+    shift = 0.0
+    while x < 10.0:
+        shift += 1.0 / (x * x)
+        x += 1.0
+    u = 1.0 / x
+    z = u * u
+    p = -3617.0 / 510.0
+    p = p * z + 7.0 / 6.0
+    p = p * z - 691.0 / 2730.0
+    p = p * z + 5.0 / 66.0
+    p = p * z - 1.0 / 30.0
+    p = p * z + 1.0 / 42.0
+    p = p * z - 1.0 / 30.0
+    p = p * z + 1.0 / 6.0
+    return u + 0.5 * z + p * z * u + shift
+
+
+@compiled_function
+def total(x: np.ndarray, n: int, lanes: np.ndarray) -> float:
+    """x[0] + ... + x[n-1] in eight interleaved sums, one fixed order. `lanes` is room for the eight."""
+    a = b = c = d = e = f = g = h = 0.0
+    whole = n - n % 8
+    for i in range(0, whole, 8):
+        a += x[i]
+        b += x[i + 1]
+        c += x[i + 2]
+        d += x[i + 3]
+        e += x[i + 4]
+        f += x[i + 5]
+        g += x[i + 6]
+        h += x[i + 7]
+    lanes[0] = a  # side by side in memory: the compiler keeps all eight in one register
+    lanes[1] = b
+    lanes[2] = c
+    lanes[3] = d
+    lanes[4] = e
+    lanes[5] = f
+    lanes[6] = g
+    lanes[7] = h
+    result = ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3])) + ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7]))
+    for i in range(whole, n):
+        result += x[i]
+    return result
+
+
+@compiled_function
+def largest(x: np.ndarray, n: int) -> float:
+    """The largest of x[0] ... x[n-1], -inf if there is none."""
+    top = -np.inf
+    for i in range(n):
+        top = x[i] if x[i] > top else top
+    return top
+
+
+@compiled_function
+def uniform(random: np.ndarray) -> float:
+    """The next number in [0, 1) of a counter-based generator (SplitMix64); random[0] is its state.
+
+    Each call moves the state by a fixed odd step and mixes a copy of it, so the sequence is a function of the first
+    state alone (Steele, Lea & Flood 2014, Fast splittable pseudorandom number generators).
+    """
+    random[0] = random[0] + _GOLDEN
+    z = random[0]
+    z = (z ^ (z >> _SHIFT_30)) * _MIX_1
+    z = (z ^ (z >> _SHIFT_27)) * _MIX_2
+    z = z ^ (z >> _SHIFT_31)
+    return float(z >> _SHIFT_11) * _TO_UNIT

@@ -1,0 +1,222 @@
+"""Measures of surprise: functions of the belief before, the belief after, the prior and the observation. In nats.
+
+Bayes Factor, Shannon and the adaptation rate follow from two numbers that every update knows, log P(y; pi^(t)) and
+log P(y; pi^(0)). Bayesian and confidence-corrected surprise are divergences between whole beliefs: closed form for a learner
+with one belief; for a mixture over a one-dimensional parameter, integrals to 1e-6; for any other mixture, refused.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from volatilis._drivers import RESET, advance
+from volatilis._registry import compiled_function, compiled_methods
+from volatilis.families._base import Beliefs
+from volatilis.learners._base import Hypotheses, copy_column, hypotheses
+from volatilis.special import exp, log
+
+ACCURACY = 1e-6  # of the integrals, absolute, in nats
+MAX_PIECES = 256
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
+GAUSS_RULE = np.stack([_NODES, _WEIGHTS])
+
+
+# --- from two numbers --------------------------------------------------------------------------------------------------
+
+
+def log_bayes_factor_surprise(log_p: Any, log_p_0: Any) -> Any:
+    """log S_BF = log P(y; pi^(0)) - log P(y; pi^(t)) (paper, Eq. 6)."""
+    return np.subtract(log_p_0, log_p)
+
+
+def bayes_factor_surprise(log_p: Any, log_p_0: Any) -> Any:
+    """S_BF = P(y; pi^(0)) / P(y; pi^(t)); infinite where it exceeds 1e308: its logarithm is not."""
+    with np.errstate(over="ignore"):
+        return np.exp(log_bayes_factor_surprise(log_p, log_p_0))
+
+
+def log_predictive(log_p: Any, log_p_0: Any, p_c: float) -> Any:
+    """log P(y | y_1:t) = log((1 - p_c) P(y; pi^(t)) + p_c P(y; pi^(0))): of the whole model, change included."""
+    return np.logaddexp(np.log1p(-p_c) + log_p, np.log(p_c) + log_p_0)
+
+
+def shannon_surprise(log_p: Any, log_p_0: Any, p_c: float) -> Any:
+    """S_Sh = -log P(y | y_1:t)."""
+    return -log_predictive(log_p, log_p_0, p_c)
+
+
+# --- divergences between beliefs ---------------------------------------------------------------------------------------
+
+
+def check_divergence(learner: Any, measure: str) -> None:
+    """Refuse what could only be approximated."""
+    family = learner.family
+    if learner._readouts == ("mean", "run_length"):
+        raise TypeError(f"{type(learner).__name__} has no belief, so no {measure.replace('_', ' ')}")
+    if measure == "confidence_corrected_surprise" and not hasattr(family, "scaled_likelihood"):
+        reason = "it does not define scaled_likelihood"
+        if hasattr(family, "improper_scaled_likelihood"):
+            reason = family.improper_scaled_likelihood(np.zeros(0))
+        raise TypeError(f"{type(family).__name__} has no confidence-corrected surprise: {reason}")
+    if not hasattr(family, "divergence"):
+        raise TypeError(f"{type(family).__name__} does not define divergence, which {measure.replace('_', ' ')} needs")
+    mixture = isinstance(learner.init(0), Hypotheses) and getattr(learner, "n", 2) > 1
+    if mixture and not (family.size() == 1 and hasattr(family, "log_density")):
+        raise TypeError(
+            f"{measure.replace('_', ' ')} of {type(learner).__name__} with {type(family).__name__} is the divergence of a mixture "
+            f"over {family.size()} parameters, which has no closed form and is not approximated here; a learner with one belief "
+            "(VarSMiLe, SMiLe, or Merge with n=1) has it in closed form"
+        )
+
+
+@compiled_methods
+class ClosedForm(NamedTuple):
+    """Divergences of a learner with one belief: its family knows them."""
+
+    accuracy: float
+
+    def from_to(self, family: Any, before: Any, after: Any) -> float:
+        return family.divergence(before.beliefs, 0, after.beliefs, 0)
+
+    def from_to_member(self, family: Any, before: Any, member: Beliefs) -> float:
+        return family.divergence(before.beliefs, 0, member, 0)
+
+
+@compiled_methods
+class Integrals(NamedTuple):
+    """Divergences of a mixture over a one-dimensional parameter: adaptive Gauss-Legendre quadrature.
+
+    The line is cut where hypotheses, before or after, have their middles and bounds, so that no peak is missed; each piece is
+    halved until its halves agree with it.
+    """
+
+    accuracy: float
+    rule: np.ndarray
+    cuts: np.ndarray
+    pieces: np.ndarray
+    member: Hypotheses  # room for a mixture of one
+
+    def from_to(self, family: Any, before: Hypotheses, after: Hypotheses) -> float:
+        """KL[before || after]."""
+        n = add_cuts(family, before, self.cuts, 0)
+        n = add_cuts(family, after, self.cuts, n)
+        result = 0.0
+        for k in range(n - 1):
+            result += integrate_piece(self, family, before, after, self.cuts[k], self.cuts[k + 1])
+        return result
+
+    def from_to_member(self, family: Any, before: Hypotheses, member: Beliefs) -> float:
+        copy_column(member, 0, self.member.beliefs, 0)
+        return self.from_to(family, before, self.member)
+
+
+def integrals(family: Any, capacity: int) -> Integrals:
+    member = hypotheses(family, 1, 0)
+    member.count[0], member.weights[0] = 1, 1.0
+    return Integrals(ACCURACY, GAUSS_RULE, np.empty(6 * capacity + 8), np.empty((3, MAX_PIECES)), member)
+
+
+@compiled_function
+def add_cuts(family: Any, state: Hypotheses, cuts: np.ndarray, n: int) -> int:
+    """Insert middles and bounds of the hypotheses among the sorted cuts, but none next to one that is there already."""
+    for i in range(state.count[0]):
+        if state.weights[i] > 1e-13:
+            low, high = family.lower(state.beliefs, i), family.upper(state.beliefs, i)
+            for k in range(3):
+                x = low + 0.5 * k * (high - low)
+                place = n
+                while place > 0 and cuts[place - 1] > x:
+                    place -= 1
+                near = 0.03 * (high - low)
+                close_below = place > 0 and x - cuts[place - 1] < near and (k == 1 or place < n)
+                close_above = place < n and cuts[place] - x < near and (k == 1 or place > 0)
+                if not (close_below or close_above):
+                    for back in range(n, place, -1):
+                        cuts[back] = cuts[back - 1]
+                    cuts[place] = x
+                    n += 1
+    return n
+
+
+@compiled_function
+def integrate_piece(quadrature: Any, family: Any, f: Hypotheses, g: Hypotheses, low: float, high: float) -> float:
+    """The integral of f log(f / g) from low to high."""
+    pieces, waiting, result = quadrature.pieces, 1, 0.0
+    pieces[0, 0], pieces[1, 0], pieces[2, 0] = low, high, gauss(quadrature, family, f, g, low, high)
+    while waiting > 0:
+        waiting -= 1
+        a, b, whole = pieces[0, waiting], pieces[1, waiting], pieces[2, waiting]
+        middle = 0.5 * (a + b)
+        left, right = gauss(quadrature, family, f, g, a, middle), gauss(quadrature, family, f, g, middle, b)
+        agree = abs(left + right - whole) <= 1e-4 * quadrature.accuracy
+        if agree or waiting + 2 > pieces.shape[1] or not a < middle < b:
+            result += left + right
+        else:
+            pieces[0, waiting], pieces[1, waiting], pieces[2, waiting] = a, middle, left
+            pieces[0, waiting + 1], pieces[1, waiting + 1], pieces[2, waiting + 1] = middle, b, right
+            waiting += 2
+    return result
+
+
+@compiled_function
+def gauss(quadrature: Any, family: Any, f: Hypotheses, g: Hypotheses, low: float, high: float) -> float:
+    half, middle, result = 0.5 * (high - low), 0.5 * (high + low), 0.0
+    for k in range(quadrature.rule.shape[1]):
+        x = middle + half * quadrature.rule[0, k]
+        log_f = mixture_log_density(family, f, x)
+        if log_f > -700.0:
+            result += quadrature.rule[1, k] * exp(log_f) * (log_f - mixture_log_density(family, g, x))
+    return half * result
+
+
+@compiled_function
+def mixture_log_density(family: Any, state: Hypotheses, x: float) -> float:
+    """log sum_i w_i pi_i(x)."""
+    top = -np.inf
+    for i in range(state.count[0]):
+        value = log(state.weights[i]) + family.log_density(state.beliefs, i, x)
+        state.scratch[i] = value
+        top = value if value > top else top
+    if top == -np.inf:
+        return top
+    result = 0.0
+    for i in range(state.count[0]):
+        result += exp(state.scratch[i] - top)
+    return top + log(result)
+
+
+def run_bayesian(learner: Any, state: Any, before: Any, measure: Any, ys: Any, events: Any, progress: Any, out: Any) -> None:
+    """Bayesian surprise KL[pi^(t) || pi^(t+1)]: the belief before from the belief after."""
+    for t in range(progress[0], events.size):
+        if not learner.has_room(state):
+            progress[0] = t
+            return
+        before.copy_from(state)
+        if advance(learner, state, ys[t], events[t]):
+            if events[t] >= RESET:
+                learner.restart(before)
+            out[t] = measure.from_to(learner.family, before, state)
+        else:
+            out[t] = np.nan
+    progress[0] = events.size
+
+
+def run_confidence_corrected(
+    learner: Any, state: Any, before: Any, measure: Any, member: Any, ys: Any, events: Any, progress: Any, out: Any
+) -> None:
+    """Confidence-corrected surprise KL[pi^(t) || scaled likelihood of y]."""
+    for t in range(progress[0], events.size):
+        if not learner.has_room(state):
+            progress[0] = t
+            return
+        before.copy_from(state)
+        if advance(learner, state, ys[t], events[t]):
+            if events[t] >= RESET:
+                learner.restart(before)
+            learner.family.scaled_likelihood(member, 0, ys[t])
+            out[t] = measure.from_to_member(learner.family, before, member)
+        else:
+            out[t] = np.nan
+    progress[0] = events.size

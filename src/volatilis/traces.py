@@ -1,0 +1,203 @@
+"""What a learner made of a sequence: one array per readout; and of one observation: a step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, overload
+
+import numpy as np
+
+from volatilis import surprise
+from volatilis._drivers import STEP_HEAD, Outputs
+
+SURPRISES = ("bayes_factor_surprise", "log_bayes_factor_surprise", "shannon_surprise", "adaptation_rate", "log_predictive")
+LEARNED = ("mean", "variance", "run_length")
+DIVERGENCES = ("bayesian_surprise", "confidence_corrected_surprise")
+
+
+class _Readouts:
+    """The measures that follow from log P(y; pi^(t)), log P(y; pi^(0)) and gamma. Subclasses hold the numbers."""
+
+    _learner: Any
+
+    @property
+    def bayes_factor_surprise(self) -> Any:
+        """S_BF of the observation under the belief before it; infinite beyond 1e308, its logarithm never."""
+        return surprise.bayes_factor_surprise(self._get("log_p"), self._get("log_p_0"))
+
+    @property
+    def log_bayes_factor_surprise(self) -> Any:
+        return surprise.log_bayes_factor_surprise(self._get("log_p"), self._get("log_p_0"))
+
+    @property
+    def shannon_surprise(self) -> Any:
+        """-log P(y | all before) in nats, the possibility of a change included."""
+        return -self.log_predictive
+
+    @property
+    def log_predictive(self) -> Any:
+        """log P(y | all before), the possibility of a change included."""
+        return surprise.log_predictive(self._get("log_p"), self._get("log_p_0"), self._learner.change_probability())
+
+    @property
+    def adaptation_rate(self) -> Any:
+        """gamma: how much the learner forgot."""
+        return self._get("gamma")
+
+    @property
+    def mean(self) -> Any:
+        """E[theta] after the observation."""
+        return self._get("mean")
+
+    @property
+    def variance(self) -> Any:
+        """Var[theta] after the observation."""
+        return self._get("variance")
+
+    @property
+    def run_length(self) -> Any:
+        """The expected number of observations since the last change."""
+        return self._get("run_length")
+
+    def _get(self, name: str) -> Any:
+        if name not in self._learner._readouts:
+            raise AttributeError(
+                f"{type(self._learner).__name__} does not define this readout: it has no belief; it has {', '.join(self.readouts)}"
+            )
+        return self._number(name)
+
+    def _number(self, name: str) -> Any:
+        raise NotImplementedError
+
+    @property
+    def readouts(self) -> tuple[str, ...]:
+        """The names of the readouts that this learner defines."""
+        return LEARNED + SURPRISES if "gamma" in self._learner._readouts else ("mean", "run_length")
+
+
+class Step(tuple, _Readouts):
+    """The readouts of one observation, under the names of `Trace`."""
+
+    _size: int
+
+    def _number(self, name: str) -> Any:
+        if name in ("mean", "variance"):
+            start = STEP_HEAD + (self._size if name == "variance" else 0)
+            return self[start] if self._size == 1 else np.array(self[start : start + self._size])
+        return self[("log_p", "log_p_0", "gamma", "run_length").index(name)]
+
+    def __repr__(self) -> str:
+        return f"Step({', '.join(f'{name}={getattr(self, name)!r}' for name in self.readouts)})"
+
+
+def step_class(learner: Any) -> type[Step]:
+    """Step for one learner: the learner is part of the class, so that making a step is making a tuple."""
+    return type("Step", (Step,), {"_learner": learner, "_size": learner.family.size(), "__slots__": ()})
+
+
+class Trace(_Readouts):
+    """The readouts of a sequence, one array each, index t = observation t.
+
+    After observation t: `mean`, `variance`, `run_length`. Under the belief before it: `bayes_factor_surprise`,
+    `log_bayes_factor_surprise`, `shannon_surprise`, `adaptation_rate`, `log_predictive` and, computed when first asked for,
+    `bayesian_surprise` and `confidence_corrected_surprise`. Where an observation is missing its surprise is NaN.
+    """
+
+    def __init__(self, learner: Any, outputs: Outputs, values: np.ndarray, missing: np.ndarray, divergences: Any) -> None:
+        self._learner, self._outputs, self._divergences = learner, outputs, divergences
+        self._values, self._missing = values, missing
+        self._computed: dict[str, np.ndarray] = {}
+
+    def __len__(self) -> int:
+        return len(self._outputs.run_length)
+
+    def __repr__(self) -> str:
+        return f"Trace of {len(self)} observations by {self._learner!r}: {', '.join(self.readouts)}"
+
+    @property
+    def learner(self) -> Any:
+        return self._learner
+
+    @property
+    def observations(self) -> np.ndarray:
+        """The observations, a missing one as NaN."""
+        values = np.array(self._values, dtype=float)
+        values[self._missing] = np.nan
+        return values
+
+    @property
+    def bayesian_surprise(self) -> np.ndarray:
+        """KL[belief before || belief after] in nats."""
+        return self._divergence("bayesian_surprise")
+
+    @property
+    def confidence_corrected_surprise(self) -> np.ndarray:
+        """KL[belief before || scaled likelihood of the observation] in nats."""
+        return self._divergence("confidence_corrected_surprise")
+
+    def _divergence(self, name: str) -> np.ndarray:
+        if name not in self._computed:
+            self._computed[name] = self._divergences(name)
+        return self._computed[name]
+
+    def _number(self, name: str) -> np.ndarray:
+        values = getattr(self._outputs, {"mean": "means", "variance": "variances"}.get(name, name))
+        return values[..., 0] if name in ("mean", "variance") and values.shape[-1] == 1 else values
+
+    def to_pandas(self) -> Any:
+        """A DataFrame, one row per observation; an element of theta per column where there are several."""
+        import pandas as pd
+
+        columns: dict[str, np.ndarray] = {}
+        for name in (*self.readouts, *self._computed):
+            values = getattr(self, name)
+            if values.ndim == 1:
+                columns[name] = values
+            else:
+                columns |= {f"{name}_{p}": values[:, k] for k, p in enumerate(self._learner.family.parameter_names())}
+        return pd.DataFrame(columns, index=pd.RangeIndex(len(self), name="t"))
+
+    def to_xarray(self) -> Any:
+        """A Dataset over t and, where theta has several elements, parameter."""
+        import xarray as xr
+
+        data = {}
+        for name in (*self.readouts, *self._computed):
+            values = getattr(self, name)
+            data[name] = (("t",) if values.ndim == 1 else ("t", "parameter"), values)
+        names = list(self._learner.family.parameter_names())
+        coordinates = {"t": np.arange(len(self))} | ({"parameter": names} if len(names) > 1 else {})
+        return xr.Dataset(data, coordinates, {"learner": repr(self._learner)})
+
+    def plot(self, axes: Any = None, theta: Any = None) -> Any:
+        """Observations, estimate with its uncertainty, surprise and adaptation rate in one picture; returns the figure."""
+        from volatilis.plots import draw_trace
+
+        return draw_trace(self, axes, theta)
+
+
+class Traces(Sequence[Trace]):
+    """The traces of many sequences: indexing gives a Trace; equally long ones can also be read as whole arrays."""
+
+    def __init__(self, make: Any, count: int) -> None:
+        self._make, self._count = make, count
+
+    @overload
+    def __getitem__(self, index: int) -> Trace: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Trace]: ...
+    def __getitem__(self, index: int | slice) -> Trace | list[Trace]:
+        if isinstance(index, slice):
+            return [self._make(i) for i in range(*index.indices(self._count))]
+        if not -self._count <= index < self._count:
+            raise IndexError(f"there are {self._count} traces, so no trace {index}")
+        return self._make(index % self._count)
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[Trace]:
+        return (self._make(i) for i in range(self._count))
+
+    def __repr__(self) -> str:
+        return f"Traces of {self._count} sequences"

@@ -1,0 +1,1 @@
+"""Slow and naive versions of what the library computes, sharing no code with it."""

@@ -1,0 +1,89 @@
+"""Exact inference by brute force: a sum over all 2^(t-1) histories of changes."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.special import logsumexp
+
+from .conjugate import Family, Vector
+
+
+class Posterior(NamedTuple):
+    """What is known after y_1 .. y_t."""
+
+    mean: Vector  # E[theta_t | y_1:t]
+    variance: Vector  # Var[theta_t | y_1:t], element by element
+    log_evidence: float  # log P(y_1:t)
+    run_lengths: Vector  # P(R_t = r | y_1:t) at index r - 1, for r = 1 .. t
+    gamma: float  # P(c_t = 1 | y_1:t); p_c at t = 1
+    log_p: float  # log P(y_t; pi_t-1) = log P(y_t | y_1:t-1, c_t = 0); pi_0 is the prior
+    log_p_0: float  # log P(y_t; pi_0) = log P(y_t | c_t = 1)
+
+
+def segments(history: Sequence[int]) -> list[tuple[int, int]]:
+    """The stretches [start, stop) between changes of a history c_1 .. c_t with c_1 = 1."""
+    starts = [i for i, changed in enumerate(history) if changed]
+    return list(zip(starts, [*starts[1:], len(history)], strict=True))
+
+
+def log_evidence_without_change(family: Family, ys: Sequence[Any]) -> float:
+    """log P(y_1:n | one theta) = sum over k of log P(y_k | y_1:k-1)."""
+    return math.fsum(family.log_predictive(ys[:k], ys[k]) for k in range(len(ys)))
+
+
+def moments_of_mixture(weights: Sequence[float], means: Vector, variances: Vector) -> tuple[Vector, Vector]:
+    """sum w m, and by the law of total variance sum w (v + (m - mean)^2); rows are components.
+
+    One component of infinite variance makes the mixture's infinite, however small its (positive) weight.
+    """
+    kept = [i for i, w in enumerate(weights) if w > 0]
+    mean, variance = [], []
+    for d in range(means.shape[1]):
+        average = math.fsum(weights[i] * means[i, d] for i in kept)
+        mean.append(average)
+        if math.isinf(average) or any(math.isinf(variances[i, d]) for i in kept):
+            variance.append(math.inf)
+        else:
+            variance.append(math.fsum(weights[i] * (variances[i, d] + (means[i, d] - average) ** 2) for i in kept))
+    return np.array(mean), np.array(variance)
+
+
+def log_joint_by_run_length(p_c: float, t: int, evidence: dict[tuple[int, int], float]) -> dict[int, float]:
+    """log P(R_t = r, y_1:t) for r = 1 .. t: the sum over all histories that end with r steps since a change.
+
+    P(c_1:t, y_1:t) = product over s = 2 .. t of p_c^c_s (1 - p_c)^(1 - c_s), times each segment's evidence.
+    """
+    terms: dict[int, list[float]] = {r: [] for r in range(1, t + 1)}
+    for later_changes in itertools.product([0, 1], repeat=t - 1):
+        stretches = segments((1, *later_changes))
+        log_prior = math.fsum(math.log(p_c) if changed else math.log1p(-p_c) for changed in later_changes)
+        log_likelihood = math.fsum(evidence[stretch] for stretch in stretches)
+        terms[t - stretches[-1][0]].append(log_prior + log_likelihood)
+    return {r: float(logsumexp(terms[r])) for r in terms}
+
+
+def enumerate_histories(family: Family, p_c: float, ys: Sequence[Any]) -> list[Posterior]:
+    """The exact posterior after each observation; 2^(T-1) histories, so T up to about 15."""
+    ys = list(ys)
+    stretches = itertools.combinations(range(len(ys) + 1), 2)
+    evidence = {(i, j): log_evidence_without_change(family, ys[i:j]) for i, j in stretches}
+    posteriors = []
+    log_weights = {0: 0.0}  # log P(R_t-1 = r | y_1:t-1): before the first observation the run length is 0
+    for t, y in enumerate(ys, start=1):
+        stay = [w + family.log_predictive(ys[t - 1 - r : t - 1], y) for r, w in log_weights.items()]
+        log_joint = log_joint_by_run_length(p_c, t, evidence)
+        log_evidence = float(logsumexp(list(log_joint.values())))
+        log_weights = {r: log_joint[r] - log_evidence for r in log_joint}
+        weights = [math.exp(w) for w in log_weights.values()]
+        means = np.array([family.mean(ys[t - r : t]) for r in log_weights])
+        variances = np.array([family.variance(ys[t - r : t]) for r in log_weights])
+        mean, variance = moments_of_mixture(weights, means, variances)
+        gamma = weights[0] if t > 1 else p_c
+        log_p, log_p_0 = float(logsumexp(stay)), family.log_predictive([], y)
+        posteriors.append(Posterior(mean, variance, log_evidence, np.array(weights), gamma, log_p, log_p_0))
+    return posteriors
