@@ -51,7 +51,7 @@ def compile_driver(driver: Callable[..., None], args: tuple[Any, ...]) -> Code:
     except NumbaError as error:
         classes = ", ".join(dict.fromkeys(cls.__name__ for cls in tuple_classes(args)))
         raise CompilationError(f"cannot compile {driver.__name__} for {classes}: {_innermost(error)}") from error
-    return _assemble(function.inspect_llvm(), function.native_name)
+    return assemble(function.inspect_llvm(), function.native_name)
 
 
 def tuple_classes(value: Any) -> Iterator[type]:
@@ -151,7 +151,8 @@ def _translation_only() -> Iterator[None]:
 # --- LLVM ------------------------------------------------------------------------------------------------------------
 
 
-def _assemble(text: str, symbol: str) -> Code:
+def assemble(text: str, symbol: str) -> Code:
+    """LLVM's language to an object file."""
     import llvmlite.binding as llvm
 
     # Lock-step loops go over a dozen arrays; let the vectoriser check all of them for overlap.

@@ -37,6 +37,7 @@ from volatilis._codegen import Code, CompilationError, compile_driver, link, pro
 FORMAT = 1
 _lock = threading.RLock()
 _entries: dict[str, Entry] = {}
+_quick: dict[tuple[Any, str] | None, Entry] = {}
 _plain_python = False
 
 
@@ -44,9 +45,9 @@ class Entry:
     """The machine code of one driver for one set of argument types."""
 
     def __init__(self, code: Code) -> None:
-        self._engine, address = link(code)  # the engine owns the code's memory
-        self.holding_gil = ctypes.PYFUNCTYPE(None, ctypes.c_int64)(address)
-        self.releasing_gil = ctypes.CFUNCTYPE(None, ctypes.c_int64)(address)
+        self._engine, self.address = link(code)  # the engine owns the code's memory
+        self.holding_gil = ctypes.PYFUNCTYPE(None, ctypes.c_int64)(self.address)
+        self.releasing_gil = ctypes.CFUNCTYPE(None, ctypes.c_int64)(self.address)
 
 
 class Call:
@@ -68,6 +69,7 @@ def _native_call(driver: Callable[..., None], args: tuple[Any, ...], release_gil
     def run() -> None:
         function(address)
 
+    run.address, run.argument = entry.address, address.value  # type: ignore[attr-defined]
     run.keeps_alive = (words, args, entry)  # type: ignore[attr-defined]  # whose memory the native code reads and writes
     return run
 
@@ -104,7 +106,7 @@ def _words(value: Any) -> list[int]:
     if isinstance(value, np.ndarray):
         if not value.flags.c_contiguous:
             raise TypeError("compiled code takes contiguous arrays")
-        return [value.ctypes.data, *value.shape]
+        return [value.__array_interface__["data"][0], *value.shape]
     if isinstance(value, float):
         return [int(np.float64(value).view(np.int64))]
     return [int(value)]
@@ -128,17 +130,25 @@ def _description(value: Any) -> str:
 
 
 def _entry(driver: Callable[..., None], args: tuple[Any, ...]) -> Entry:
-    key = _key(driver, args)
-    entry = _entries.get(key)
+    """The machine code: from this process, from the disk cache, or compiled now."""
+    foreign = _foreign(args)
+    quick = None if foreign else (driver, _description(args))  # nothing of ours changes while the process runs
+    entry = _quick.get(quick)
     if entry is None:
+        key = _key(driver, args, foreign)
         with _lock:
             entry = _entries.get(key) or _load(key) or _compile_and_save(key, driver, args)
             _entries[key] = entry
+            if quick is not None and _is_ours(driver.__module__):
+                _quick[quick] = entry
     return entry
 
 
-def _key(driver: Callable[..., None], args: tuple[Any, ...]) -> str:
-    foreign = sorted({cls for cls in tuple_classes(args) if not _is_ours(cls.__module__)}, key=repr)
+def _foreign(args: tuple[Any, ...]) -> list[type]:
+    return sorted({cls for cls in tuple_classes(args) if not _is_ours(cls.__module__)}, key=repr)
+
+
+def _key(driver: Callable[..., None], args: tuple[Any, ...], foreign: list[type]) -> str:
     parts = [_environment(), _fingerprint(driver, set()), _description(args), *(_fingerprint(cls, set()) for cls in foreign)]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:40]
 

@@ -24,9 +24,20 @@ class Outputs(NamedTuple):
     run_length: np.ndarray
 
 
-def outputs(shape: tuple[int, ...], size: int) -> Outputs:
-    vectors = [np.empty((*shape, size)) for _ in range(2)]
-    return Outputs(*vectors, *(np.empty(shape) for _ in range(4)))
+def outputs(length: int, size: int, readouts: tuple[str, ...]) -> Outputs:
+    """Room for a sequence; a readout that nobody asked for gets none and is not computed."""
+
+    def room(name: str) -> int:
+        return length if name in readouts else 0
+
+    learned = np.empty((room("mean"), size)), np.empty((room("variance"), size))
+    return Outputs(*learned, *(np.empty(length) for _ in range(3)), np.empty(room("run_length")))
+
+
+def lock_step_outputs(length: int, columns: int, size: int, blocks: int) -> list[Outputs]:
+    """For blocks of sequences side by side. All in one allocation: large enough for large pages, which costs far less."""
+    memory = np.empty((blocks, 2 * size + 4, length, columns))
+    return [Outputs(m[:size], m[size : 2 * size], *m[2 * size :]) for m in memory]
 
 
 def run_sequence(learner: Any, state: Any, ys: Any, events: Any, progress: Any, out: Any) -> None:
@@ -50,11 +61,15 @@ def run_sequence(learner: Any, state: Any, ys: Any, events: Any, progress: Any, 
             out.log_p[t] = np.nan
             out.log_p_0[t] = np.nan
             out.gamma[t] = np.nan
-        for k in range(out.means.shape[1]):
-            mean = learner.read_mean(state, k)
-            out.means[t, k] = mean
-            out.variances[t, k] = learner.read_variance(state, k, mean)
-        out.run_length[t] = learner.read_run_length(state)
+        if out.means.shape[0] + out.variances.shape[0] > 0:
+            for k in range(learner.family.size()):
+                mean = learner.read_mean(state, k)
+                if out.means.shape[0] > 0:
+                    out.means[t, k] = mean
+                if out.variances.shape[0] > 0:
+                    out.variances[t, k] = learner.read_variance(state, k, mean)
+        if out.run_length.size > 0:
+            out.run_length[t] = learner.read_run_length(state)
     progress[0] = events.size
 
 
@@ -72,7 +87,10 @@ def advance(learner: Any, state: Any, y: Any, event: Any) -> bool:
 
 
 def run_lock_step(learner: Any, state: Any, ys: Any, out: Any) -> None:
-    """Many sequences of one length side by side, each a column: ys (T, S), one belief per sequence."""
+    """Many sequences of one length side by side, each a column: ys (T, S), one belief per sequence; means (size, T, S).
+
+    The inner loop over sequences is free of branches and calls once compiled, so it runs eight at a time.
+    """
     for t in range(ys.shape[0]):
         for s in range(ys.shape[1]):
             here = state.at(s)
@@ -81,10 +99,10 @@ def run_lock_step(learner: Any, state: Any, ys: Any, out: Any) -> None:
             out.log_p_0[t, s] = info.log_p_0
             out.gamma[t, s] = info.gamma
             out.run_length[t, s] = learner.read_run_length(here)
-            for k in range(out.means.shape[2]):
+            for k in range(learner.family.size()):
                 mean = learner.read_mean(here, k)
-                out.means[t, s, k] = mean
-                out.variances[t, s, k] = learner.read_variance(here, k, mean)
+                out.means[k, t, s] = mean
+                out.variances[k, t, s] = learner.read_variance(here, k, mean)
 
 
 # What a step writes: log_p, log_p_0, gamma, run length, observations so far, then mean and variance.
@@ -114,7 +132,7 @@ def step_without_observation(learner: Any, state: Any, event: Any, out: Any) -> 
 
 @compiled_function
 def read_step(learner: Any, state: Any, out: Any) -> None:
-    size = (out.size - STEP_HEAD) // 2
+    size = learner.family.size()
     out[3] = learner.read_run_length(state)
     for k in range(size):
         mean = learner.read_mean(state, k)

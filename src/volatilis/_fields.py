@@ -115,7 +115,7 @@ def validated(cls: C) -> C:
     cls.__repr__ = _shown  # type: ignore[assignment,method-assign]
     if any(rule is not None and rule.cast is _array for rule in rules.values()):
         cls.__eq__ = _equal  # type: ignore[assignment,method-assign]
-        cls.__ne__ = lambda self, other: not _equal(self, other)  # type: ignore[assignment,method-assign]
+        cls.__ne__ = _unequal  # type: ignore[assignment,method-assign]
         cls.__hash__ = lambda self: hash((type(self), *map(_hashable, self)))  # type: ignore[assignment,method-assign,misc]
     return cls
 
@@ -175,6 +175,10 @@ def _checked(owner: str, name: str, rule: Rule | None, value: Any) -> Any:
 
 def _equal(self: Any, other: Any) -> bool:
     return type(self) is type(other) and all(np.array_equal(a, b) for a, b in zip(self, other, strict=True))
+
+
+def _unequal(self: Any, other: Any) -> bool:
+    return not _equal(self, other)
 
 
 def _hashable(value: Any) -> Any:

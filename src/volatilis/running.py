@@ -14,33 +14,44 @@ import numpy as np
 
 from volatilis import _drivers, state_files, surprise
 from volatilis._compile import Call
-from volatilis._drivers import ELAPSE, OBSERVE, RESET, SKIP, STEP_HEAD, Outputs, outputs
+from volatilis._drivers import ELAPSE, OBSERVE, RESET, SKIP, STEP_HEAD, Outputs, lock_step_outputs, outputs
+from volatilis._step_call import float_to_tuple
 from volatilis.beliefs import Belief
 from volatilis.families._base import prior_beliefs
 from volatilis.learners._base import Hypotheses, OneBelief
-from volatilis.traces import Step, Trace, Traces, step_class
+from volatilis.traces import Step, Trace, Traces, defined_readouts, step_class
 
 MISSING = {"error": OBSERVE, "elapse": ELAPSE, "skip": SKIP}
 LOCK_STEP_COLUMNS = 64  # sequences side by side: enough to fill vector registers, few enough to stay in the first cache
 
 
-def run(learner: Any, y: Any, seed: Any = 0, reset: Any = None, missing: str = "error") -> Trace:
+def run(
+    learner: Any, y: Any, seed: Any = 0, reset: Any = None, missing: str = "error", readouts: Sequence[str] | None = None
+) -> Trace:
     """Run a learner over a sequence of observations.
 
     seed      for learners that sample; the same seed gives the same numbers everywhere
     reset     where a new block begins and the learner starts anew: a boolean per observation, or positions
     missing   what a missing observation (NaN, None, masked) means: "error"; "elapse", time passes and nothing is seen; "skip"
+    readouts  which of the trace's readouts will be needed: None is all; fewer take less time and memory
     """
     _check_learner(learner)
+    wanted = _wanted(learner, readouts)
     values, absent = learner.family.observations(y)
     events = _events(absent, reset, missing)
     learner.check_observations(values[~absent])
-    out, _ = _run_one(learner, _key(seed), values, events)
+    out = _run_one(learner, _key(seed), values, events, wanted)
     return _trace(learner, out, values, absent, events, _key(seed))
 
 
 def run_many(
-    learner: Any, ys: Any, seed: Any = 0, workers: int | None = None, reset: Any = None, missing: str = "error"
+    learner: Any,
+    ys: Any,
+    seed: Any = 0,
+    workers: int | None = None,
+    reset: Any = None,
+    missing: str = "error",
+    readouts: Sequence[str] | None = None,
 ) -> Traces:
     """Run a learner over many independent sequences, on all cores.
 
@@ -50,22 +61,26 @@ def run_many(
     Sequence i gets the i-th child of the seed: the same as `run(learner, ys[i], seed=SeedSequence(seed).spawn(n)[i])`.
     """
     _check_learner(learner)
-    workers = _workers(workers)
+    workers, wanted = _workers(workers), _wanted(learner, readouts)
     count = len(ys)
     resets = reset if reset is not None else [None] * count
     if len(resets) != count:
         raise ValueError(f"run_many: reset has {len(resets)} entries for {count} sequences; one per sequence is accepted")
     values, absents = _observations_of_all(learner, ys)
-    events = [_events(absent, r, missing, i) for i, (absent, r) in enumerate(zip(absents, resets, strict=True))]
-    for value, absent in zip(values, absents, strict=True):
-        learner.check_observations(value[~absent])
+    if reset is None and isinstance(absents, np.ndarray) and not absents.any():
+        events = [np.zeros(values[0].size if count else 0, dtype=np.uint8)] * count
+        learner.check_observations(values.ravel() if isinstance(values, np.ndarray) else np.zeros(0))
+    else:
+        events = [_events(absent, r, missing, i) for i, (absent, r) in enumerate(zip(absents, resets, strict=True))]
+        for value, absent in zip(values, absents, strict=True):
+            learner.check_observations(value[~absent])
     if _fits_lock_step(learner, values, events):
         keys = [0] * count
         outs = _run_lock_step(learner, values, workers)
     else:
         keys = _keys(learner, seed, count)
         with ThreadPoolExecutor(workers) as pool:
-            results = pool.map(lambda i: _run_one(learner, keys[i], values[i], events[i])[0], range(count))
+            results = pool.map(lambda i: _run_one(learner, keys[i], values[i], events[i], wanted), range(count))
             outs = list(results).__getitem__
     return Traces(lambda i: _trace(learner, outs(i), values[i], absents[i], events[i], keys[i]), count)
 
@@ -112,11 +127,9 @@ class Stream:
 
     def update(self, y: Any) -> Step:
         """Take in one observation."""
-        if self._takes_floats and type(y) is float and y - y == 0.0:
-            self._y[0] = y
-            self._observe()
-        else:
-            self._update_checked(y)
+        if type(y) is float and y - y == 0.0 and self._observe_float is not None:
+            return self._observe_float(y)
+        self._update_checked(y)
         return self._step_class(self._out.tolist())
 
     def reset(self) -> None:
@@ -153,6 +166,9 @@ class Stream:
         self._pass_time = Call(_drivers.step_without_observation, self._learner, state, self._event, self._out).run
         self._observe_now = observe.run
         self._observe = self._observe_with_room if hasattr(self._learner, "grow") else observe.run
+        self._observe_float, self._owners = None, None
+        if self._takes_floats and self._observe is observe.run and hasattr(observe.run, "address"):
+            self._observe_float, self._owners = float_to_tuple(observe.run, self._y, self._out, self._step_class)
 
     def _observe_with_room(self) -> None:
         if not self._learner.has_room(self._state):
@@ -199,14 +215,14 @@ def learner_checks(learner: Any) -> bool:
 # --- one sequence ------------------------------------------------------------------------------------------------------
 
 
-def _run_one(learner: Any, key: int, values: np.ndarray, events: np.ndarray) -> tuple[Outputs, Any]:
-    out, state = outputs((len(values),), learner.family.size()), learner.init(key)
+def _run_one(learner: Any, key: int, values: np.ndarray, events: np.ndarray, readouts: tuple[str, ...]) -> Outputs:
+    out, state = outputs(len(values), learner.family.size(), readouts), learner.init(key)
     progress = np.zeros(1, dtype=np.int64)
     while progress[0] < len(values):
         if not learner.has_room(state):
             state = learner.grow(state)
         Call(_drivers.run_sequence, learner, state, values, events, progress, out, release_gil=True)()
-    return out, state
+    return out
 
 
 def _trace(learner: Any, out: Outputs, values: np.ndarray, absent: np.ndarray, events: np.ndarray, key: int) -> Trace:
@@ -257,26 +273,37 @@ def _observations_of_all(learner: Any, ys: Any) -> tuple[Sequence[np.ndarray], S
 def _fits_lock_step(learner: Any, values: Sequence[np.ndarray], events: Sequence[np.ndarray]) -> bool:
     if len(values) < 2 or not isinstance(learner.init(0), OneBelief):
         return False
-    same = all(len(v) == len(values[0]) for v in values) and values[0].ndim == 1
-    return same and not any(e.any() for e in events)
+    if not isinstance(values, np.ndarray) and not all(v.shape == values[0].shape for v in values):
+        return False
+    return values[0].ndim == 1 and not any(e.any() for e in {id(e): e for e in events}.values())
 
 
 def _run_lock_step(learner: Any, values: Sequence[np.ndarray], workers: int) -> Any:
-    """Blocks of sequences side by side, one block per task; returns a function from sequence to its outputs."""
-    blocks = [values[i : i + LOCK_STEP_COLUMNS] for i in range(0, len(values), LOCK_STEP_COLUMNS)]
+    """Blocks of sequences side by side, one block per task; returns a function from sequence to its outputs.
 
-    def run_block(block: Sequence[np.ndarray]) -> Outputs:
-        ys = np.ascontiguousarray(np.asarray(block).T)
-        out = outputs(ys.shape, learner.family.size())
-        Call(_drivers.run_lock_step, learner, learner.init(0, len(block)), ys, out, release_gil=True)()
-        return out
+    The last block is filled up with copies of the last sequence.
+    """
+    width, length = LOCK_STEP_COLUMNS, len(values[0])
+    blocks = -(-len(values) // width)
+    outs = lock_step_outputs(length, width, learner.family.size(), blocks)
 
-    with ThreadPoolExecutor(workers) as pool:
-        done = list(pool.map(run_block, blocks))
+    def run_block(block: int) -> None:
+        chosen = np.minimum(np.arange(block * width, (block + 1) * width), len(values) - 1)
+        members = values[chosen] if isinstance(values, np.ndarray) else np.array([values[i] for i in chosen])
+        ys = np.ascontiguousarray(members.T)
+        Call(_drivers.run_lock_step, learner, learner.init(0, width), ys, outs[block], release_gil=True)()
+
+    if workers == 1 or blocks == 1:
+        for block in range(blocks):
+            run_block(block)
+    else:
+        with ThreadPoolExecutor(workers) as pool:
+            list(pool.map(run_block, range(blocks)))
 
     def outputs_of(i: int) -> Outputs:
-        block, column = divmod(i, LOCK_STEP_COLUMNS)
-        return Outputs(*(array[:, column] for array in done[block]))
+        block, column = divmod(i, width)
+        means, variances, *rest = (array[..., column] for array in outs[block])
+        return Outputs(means.T, variances.T, *rest)
 
     return outputs_of
 
@@ -287,6 +314,18 @@ def _run_lock_step(learner: Any, values: Sequence[np.ndarray], workers: int) -> 
 def _check_learner(learner: Any) -> None:
     if not getattr(type(learner), "_is_learner", False):
         raise TypeError(f"{learner!r} ({type(learner).__name__}) is not a learner, such as volatilis.VarSMiLe(family, m=0.1)")
+
+
+def _wanted(learner: Any, readouts: Sequence[str] | None) -> tuple[str, ...]:
+    defined = defined_readouts(learner)
+    if readouts is None:
+        return defined
+    if isinstance(readouts, str):
+        readouts = (readouts,)
+    for name in readouts:
+        if name not in defined:
+            raise ValueError(f"readouts: {name!r} is not accepted; {type(learner).__name__} defines {', '.join(defined)}")
+    return tuple(readouts)
 
 
 def _policy(missing: str) -> int:

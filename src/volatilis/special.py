@@ -46,8 +46,15 @@ def fma(a: float, b: float, c: float) -> float:
 @compiled_function
 def exp(x: float) -> float:
     """e^x to within 1 unit in the last place; 0 below the smallest normal number (x < -708), infinite for x > 709."""
+    value = exp_in_range(709.0 if x > 709.0 else x)
+    value = np.inf if x > 709.0 else value
+    return 0.0 if x < -708.0 else value
+
+
+@compiled_function
+def exp_in_range(x: float) -> float:
+    """e^x for x <= 709, the same to the last bit for x >= -708; smaller ones give e^-708: for hot loops that scale by the largest."""
     z = -708.0 if x < -708.0 else x
-    z = 709.0 if z > 709.0 else z
     rounded = fma(z, 1.0 / LOG_2, ROUNDING)  # its last bits are the whole number k nearest to z / log 2
     k = rounded - ROUNDING
     r = fma(k, -LOG_2_LOW, fma(k, -LOG_2_HIGH, z))  # |r| <= log(2) / 2
@@ -63,9 +70,7 @@ def exp(x: float) -> float:
     p = fma(p, r, 0.5)
     p = fma(p, r, 1.0)
     p = fma(p, r, 1.0)
-    value = p * np.int64((np.float64(rounded).view(np.int64) + _EXPONENT_BIAS) << _FRACTION_BITS).view(np.float64)
-    value = np.inf if x > 709.0 else value
-    return 0.0 if x < -708.0 else value
+    return p * np.int64((np.float64(rounded).view(np.int64) + _EXPONENT_BIAS) << _FRACTION_BITS).view(np.float64)
 
 
 @compiled_function

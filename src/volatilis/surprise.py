@@ -65,7 +65,7 @@ def check_divergence(learner: Any, measure: str) -> None:
     mixture = isinstance(learner.init(0), Hypotheses) and getattr(learner, "n", 2) > 1
     if mixture and not (family.size() == 1 and hasattr(family, "log_density")):
         raise TypeError(
-            f"{measure.replace('_', ' ')} of {type(learner).__name__} with {type(family).__name__} is the divergence of a mixture "
+            f"{measure.replace('_', ' ')} of {type(learner).__name__} with {type(family).__name__} is a divergence of mixtures "
             f"over {family.size()} parameters, which has no closed form and is not approximated here; a learner with one belief "
             "(VarSMiLe, SMiLe, or Merge with n=1) has it in closed form"
         )

@@ -18,6 +18,7 @@ DIVERGENCES = ("bayesian_surprise", "confidence_corrected_surprise")
 class _Readouts:
     """The measures that follow from log P(y; pi^(t)), log P(y; pi^(0)) and gamma. Subclasses hold the numbers."""
 
+    __slots__ = ()
     _learner: Any
 
     @property
@@ -61,8 +62,9 @@ class _Readouts:
 
     def _get(self, name: str) -> Any:
         if name not in self._learner._readouts:
+            defined = ", ".join(defined_readouts(self._learner))
             raise AttributeError(
-                f"{type(self._learner).__name__} does not define this readout: it has no belief; it has {', '.join(self.readouts)}"
+                f"{type(self._learner).__name__} has no belief, so it does not define this; it defines {defined}"
             )
         return self._number(name)
 
@@ -71,13 +73,19 @@ class _Readouts:
 
     @property
     def readouts(self) -> tuple[str, ...]:
-        """The names of the readouts that this learner defines."""
-        return LEARNED + SURPRISES if "gamma" in self._learner._readouts else ("mean", "run_length")
+        """The names of the readouts that are there."""
+        return defined_readouts(self._learner)
+
+
+def defined_readouts(learner: Any) -> tuple[str, ...]:
+    """The names of the readouts that a learner defines, the divergences apart."""
+    return LEARNED + SURPRISES if "gamma" in learner._readouts else ("mean", "run_length")
 
 
 class Step(tuple, _Readouts):
     """The readouts of one observation, under the names of `Trace`."""
 
+    __slots__ = ()
     _size: int
 
     def _number(self, name: str) -> Any:
@@ -109,7 +117,7 @@ class Trace(_Readouts):
         self._computed: dict[str, np.ndarray] = {}
 
     def __len__(self) -> int:
-        return len(self._outputs.run_length)
+        return len(self._outputs.log_p)
 
     def __repr__(self) -> str:
         return f"Trace of {len(self)} observations by {self._learner!r}: {', '.join(self.readouts)}"
@@ -140,8 +148,16 @@ class Trace(_Readouts):
             self._computed[name] = self._divergences(name)
         return self._computed[name]
 
+    @property
+    def readouts(self) -> tuple[str, ...]:
+        """The names of the readouts that were computed."""
+        there = {"mean": self._outputs.means, "variance": self._outputs.variances, "run_length": self._outputs.run_length}
+        return tuple(n for n in defined_readouts(self._learner) if len(self) == 0 or n not in there or len(there[n]))
+
     def _number(self, name: str) -> np.ndarray:
         values = getattr(self._outputs, {"mean": "means", "variance": "variances"}.get(name, name))
+        if len(values) != len(self):
+            raise AttributeError(f"{name} was not among the readouts asked for: {', '.join(self.readouts)}")
         return values[..., 0] if name in ("mean", "variance") and values.shape[-1] == 1 else values
 
     def to_pandas(self) -> Any:

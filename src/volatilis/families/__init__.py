@@ -1,6 +1,6 @@
 """Likelihoods with their conjugate priors, one per file. `_base` says what a family is."""
 
-from volatilis.families._base import Beliefs, Undefined, empty_beliefs, family, prior_beliefs
+from volatilis.families._base import Beliefs, UndefinedError, empty_beliefs, family, prior_beliefs
 from volatilis.families.bernoulli import Bernoulli
 from volatilis.families.categorical import Categorical
 from volatilis.families.exponential import Exponential
@@ -21,7 +21,7 @@ __all__ = [
     "MultivariateGaussian",
     "MultivariateGaussianUnknownCovariance",
     "Poisson",
-    "Undefined",
+    "UndefinedError",
     "empty_beliefs",
     "family",
     "prior_beliefs",

@@ -57,8 +57,9 @@ def empty_beliefs(family: Any, n: int) -> Beliefs:
 def prior_beliefs(family: Any, n: int = 1) -> Beliefs:
     """n columns that hold the prior."""
     beliefs = empty_beliefs(family, n)
-    for i in range(n):
-        family.prior(beliefs, i)
+    family.prior(beliefs, 0)
+    beliefs.chi[:] = beliefs.chi[:, :1]
+    beliefs.nu[:] = beliefs.nu[0]
     return beliefs
 
 
@@ -71,7 +72,7 @@ def family(cls: C) -> C:
     return compiled_methods(validated(cls))
 
 
-class Undefined(TypeError):
+class UndefinedError(TypeError):
     """A family does not have what was asked of it."""
 
 
@@ -101,7 +102,7 @@ class _Defaults:
 
     @python_only
     def distribution(self: Any, beliefs: Beliefs, i: int) -> Any:
-        raise Undefined(f"{type(self).__name__} does not define distribution(beliefs, i), which this needs")
+        raise UndefinedError(f"{type(self).__name__} does not define distribution(beliefs, i), which this needs")
 
 
 def real_observations(
@@ -113,10 +114,11 @@ def real_observations(
         raise ValueError(
             f"{owner}: observations have shape {values.shape}; a sequence of T single numbers, shape (T,), is accepted"
         )
-    _refuse(owner, values, ~missing & ~np.isfinite(values), words)
+    if not _surely_finite(values):
+        _refuse(owner, values, ~missing & ~np.isfinite(values), words)
     if accepts is not None:
         with np.errstate(invalid="ignore"):
-            _refuse(owner, values, ~missing & ~accepts(values), words)
+            _refuse(owner, values, ~(missing | accepts(values)), words)
     return values, missing
 
 
@@ -137,7 +139,7 @@ def vector_observations(owner: str, ys: Any, p: int) -> tuple[np.ndarray, np.nda
         raise ValueError(
             f"{owner}: observations have shape {values.shape}; T vectors of {p} numbers, shape (T, {p}), are accepted"
         )
-    absent = missing.any(axis=1)
+    absent: np.ndarray = missing.any(axis=1)
     _refuse(owner, values, ~absent & ~np.isfinite(values).all(axis=1), "a vector of finite numbers")
     return np.ascontiguousarray(values), absent
 
@@ -159,8 +161,14 @@ def _numbers(owner: str, ys: Any, words: str) -> tuple[np.ndarray, np.ndarray]:
     if array.dtype.kind not in "iufb":
         raise TypeError(f"{owner}: observations have dtype {array.dtype}; numbers are accepted, each {words}")
     values = np.array(array, dtype=np.float64, order="C")
-    missing = np.isnan(values)
+    missing = np.zeros(values.shape, dtype=bool) if _surely_finite(values) else np.isnan(values)
     return values, missing if masked is None else missing | masked
+
+
+def _surely_finite(values: np.ndarray) -> bool:
+    """True only if all are finite: one fast pass (a sum of finite numbers that overflows is looked at again, slowly)."""
+    with np.errstate(all="ignore"):
+        return bool(np.isfinite(values.sum()))
 
 
 def _is_absent(value: Any) -> bool:

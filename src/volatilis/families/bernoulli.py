@@ -11,7 +11,7 @@ from volatilis._fields import Positive
 from volatilis._registry import compiled_function, python_only
 from volatilis.families._base import Beliefs, family, whole_observations
 from volatilis.families._dirichlet import dirichlet_dissimilarity, dirichlet_divergence, merge_dirichlets, weighted_shares
-from volatilis.special import exp, log, log_1p, log_beta
+from volatilis.special import LOG_2, exp, log, log_1p, log_beta
 
 
 @compiled_function
@@ -19,7 +19,7 @@ def _logit_tail(a: float, b: float) -> float:
     """A bound x on logit p with P(p < logistic(x)) < 1e-16 under Beta(a, b)."""
     if a > 200.0 and b > 200.0:
         return log(a / b) - 10.0 * math.sqrt(1.0 / a + 1.0 / b)
-    return min((log(a) + log_beta(a, b) - 37.0) / a, -LOG_2)  # P(p < e) <= e^a / (a B(a, b)) for e <= 1/2 ... b >= 1
+    return min((log(a) + log_beta(a, b) - 38.0) / a, -LOG_2)  # P(p < e) < 2 e^a / (a B(a, b)) for e <= 1/2
 
 
 @family

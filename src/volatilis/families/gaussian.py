@@ -10,7 +10,7 @@ import numpy as np
 from volatilis._fields import Positive, Real
 from volatilis._registry import python_only
 from volatilis.families._base import Beliefs, family
-from volatilis.special import LOG_2_PI, exp, largest, log, log_1p
+from volatilis.special import LOG_2_PI, exp_in_range, largest, log, log_1p
 
 
 @family
@@ -47,8 +47,8 @@ class Gaussian(NamedTuple):
         for i in range(n):
             share = beliefs.nu[i] / (beliefs.nu[i] + 1.0)
             z = (y - beliefs.chi[0, i]) * precision
-            out[i] = w[i] * (exp(-0.5 * z * z * share) * math.sqrt(share))
-            enough += 1 if out[i] > 1e-8 else 0
+            out[i] = w[i] * (exp_in_range(-0.5 * z * z * share) * math.sqrt(share))
+            enough += 1 if out[i] > 1e-6 else 0
         top = 0.0
         if enough == 0:  # nobody expected y: again, in units of the likeliest
             for i in range(n):
@@ -56,7 +56,7 @@ class Gaussian(NamedTuple):
                 out[i] = -0.5 * z * z * (beliefs.nu[i] / (beliefs.nu[i] + 1.0))
             top = largest(out, n)
             for i in range(n):
-                out[i] = w[i] * (exp(out[i] - top) * math.sqrt(beliefs.nu[i] / (beliefs.nu[i] + 1.0)))
+                out[i] = w[i] * (exp_in_range(out[i] - top) * math.sqrt(beliefs.nu[i] / (beliefs.nu[i] + 1.0)))
         return top - log(self.sigma) - 0.5 * LOG_2_PI
 
     def absorb(self, beliefs: Beliefs, i: int, y: float) -> None:

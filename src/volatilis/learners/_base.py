@@ -104,7 +104,7 @@ class Hypotheses(NamedTuple):
     run_lengths: np.ndarray  # observations since the change (for merged hypotheses their expected number)
     scratch: np.ndarray  # room to work in
     lanes: np.ndarray  # room for partial sums
-    count: np.ndarray
+    count: np.ndarray  # type: ignore[assignment]  # one number: how many live
     random: np.ndarray  # the state of the random generator
     pi_0: Beliefs  # the prior, a bank of one
 
@@ -179,7 +179,8 @@ def exact_step(family: Any, p_c: float, state: Hypotheses, y: Any) -> Info:
     # Weights
     factor = stay / evidence
     for i in range(n):
-        w[i] = factor * p[i]
+        weight = factor * p[i]
+        w[i] = weight if weight >= NOTHING else 0.0
     add_change(family, state, gamma)
     # Updated beliefs
     for i in range(state.count[0]):
@@ -209,23 +210,24 @@ def add_change(family: Any, state: Hypotheses, weight: float) -> None:
 
 
 @compiled_function
-def drop_below(state: Hypotheses, threshold: float) -> None:
-    """Forget the hypotheses lighter than the threshold and weigh the others anew."""
+def drop_below(state: Hypotheses, threshold: float, share: float) -> None:
+    """Forget the hypotheses lighter than the threshold once they are more than a share of all, and weigh the others anew."""
     n, w = state.count[0], state.weights
     light = 0
     for i in range(n):
         light += 1 if w[i] < threshold else 0
-    if light == 0:
+    if light <= share * n:
         return
-    kept = 0
-    while w[kept] >= threshold:
-        kept += 1
-    for i in range(kept + 1, n):
+    kept, lost = 0, 0.0
+    for i in range(n):
         if w[i] >= threshold:
             move(state, i, kept)
             kept += 1
+        else:
+            lost += w[i]
     state.count[0] = kept
-    normalise(state)
+    if lost > 1e-16:  # less would not change a weight
+        normalise(state)
 
 
 @compiled_function

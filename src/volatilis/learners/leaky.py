@@ -25,8 +25,6 @@ class Leaky(NamedTuple):
     family: AnyFamily
     omega: Retention
 
-    _readouts = ("mean", "run_length")
-
     @python_only
     def init(self, seed: int = 0, columns: int = 1) -> OneBelief:
         state = one_belief(self.family, columns)
@@ -54,3 +52,6 @@ class Leaky(NamedTuple):
 
     def read_variance(self, state: OneBelief, k: int, mean: float) -> float:
         return np.nan
+
+
+Leaky._readouts = ("mean", "run_length")  # type: ignore[attr-defined]

@@ -59,7 +59,7 @@ class Merge(NamedTuple):
 
 @compiled_function
 def merge_nearest(family: Any, state: Hypotheses, n: int) -> None:
-    drop_below(state, NOTHING)
+    drop_below(state, NOTHING, 0.0)
     while state.count[0] > n:
         i = cheapest_pair(family, state)
         merge_pair(family, state, i)

@@ -54,7 +54,7 @@ class MessagePassing(NamedTuple):
 @compiled_function
 def keep_heaviest(state: Hypotheses, n: int) -> None:
     """Keep the n hypotheses with the highest weights, and normalise."""
-    drop_below(state, NOTHING)
+    drop_below(state, NOTHING, 0.0)
     if state.count[0] > n:
         lightest = 0
         for i in range(state.count[0]):

@@ -60,10 +60,10 @@ class Nas10(Nas10Star):
     """Nas10, the original of Nassar et al. (2010): as in the paper, Nas10* with a broad prior (sigma_0 = 1000)."""
 
     def __new__(cls, sigma: float, p_c: float, mu_0: float = 0.0, sigma_0: float = 1000.0) -> Any:
-        return Nas10Star.__new__(cls, Gaussian(sigma, mu_0, sigma_0), p_c)  # type: ignore[call-arg]
+        return Nas10Star.__new__(cls, Gaussian(sigma, mu_0, sigma_0), p_c)
 
     @classmethod
-    def _make(cls, values: Any) -> Any:
+    def _make(cls, values: Any) -> Any:  # type: ignore[override]
         return Nas10Star.__new__(cls, *values)
 
     def __repr__(self) -> str:

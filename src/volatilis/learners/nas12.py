@@ -80,10 +80,10 @@ class Nas12(Nas12Star):
     """Nas12, the original of Nassar et al. (2012): as in the paper, Nas12* with a broad prior (sigma_0 = 1000)."""
 
     def __new__(cls, sigma: float, p_c: float, mu_0: float = 0.0, sigma_0: float = 1000.0) -> Any:
-        return Nas12Star.__new__(cls, Gaussian(sigma, mu_0, sigma_0), p_c)  # type: ignore[call-arg]
+        return Nas12Star.__new__(cls, Gaussian(sigma, mu_0, sigma_0), p_c)
 
     @classmethod
-    def _make(cls, values: Any) -> Any:
+    def _make(cls, values: Any) -> Any:  # type: ignore[override]
         return Nas12Star.__new__(cls, *values)
 
     def __repr__(self) -> str:

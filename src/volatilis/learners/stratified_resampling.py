@@ -58,7 +58,7 @@ class StratifiedResampling(NamedTuple):
 
 @compiled_function
 def resample_optimally(state: Hypotheses, n: int) -> None:
-    drop_below(state, NOTHING)
+    drop_below(state, NOTHING, 0.0)
     count, w, light = state.count[0], state.weights, state.scratch
     if count <= n:
         return
