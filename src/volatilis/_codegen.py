@@ -13,7 +13,6 @@ import re
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
-from unittest import mock
 
 import numpy as np
 
@@ -131,21 +130,44 @@ def _method_chooser(name: str, signature: inspect.Signature) -> Callable[..., An
 @contextlib.contextmanager
 def _translation_only() -> Iterator[None]:
     """Numba stops at LLVM's language: it optimises nothing and makes nothing executable."""
-    from numba.core.codegen import JITCodeLibrary, JITCPUCodegen
+    from numba.core import codegen
     from numba.core.compiler_lock import global_compiler_lock
+
+    def nothing(*_: Any) -> None:
+        return None
 
     def finished(library: Any) -> None:
         library._finalized = True
 
-    with (
-        global_compiler_lock,
-        mock.patch.object(JITCodeLibrary, "_optimize_functions", lambda library, module: None),
-        mock.patch.object(JITCodeLibrary, "_optimize_final_module", lambda library: None),
-        mock.patch.object(JITCodeLibrary, "_finalize_final_module", finished),
-        mock.patch.object(JITCPUCodegen, "set_env", lambda codegen, name, environment: None),
-        mock.patch.object(JITCodeLibrary, "get_pointer_to_function", lambda library, name: library._ensure_finalized() or 0),
-    ):
+    def no_address(library: Any, name: str) -> int:
+        library._ensure_finalized()
+        return 0
+
+    changes = [
+        (codegen.JITCodeLibrary, "_optimize_functions", nothing),
+        (codegen.JITCodeLibrary, "_optimize_final_module", nothing),
+        (codegen.JITCodeLibrary, "_finalize_final_module", finished),
+        (codegen.JITCodeLibrary, "get_pointer_to_function", no_address),
+        (codegen.JITCPUCodegen, "set_env", nothing),
+    ]
+    with global_compiler_lock, contextlib.ExitStack() as stack:
+        for owner, name, replacement in changes:
+            stack.enter_context(_replaced(owner, name, replacement))
         yield
+
+
+@contextlib.contextmanager
+def _replaced(owner: type, name: str, replacement: Any) -> Iterator[None]:
+    missing = object()
+    before = vars(owner).get(name, missing)
+    setattr(owner, name, replacement)
+    try:
+        yield
+    finally:
+        if before is missing:
+            delattr(owner, name)
+        else:
+            setattr(owner, name, before)
 
 
 # --- LLVM ------------------------------------------------------------------------------------------------------------

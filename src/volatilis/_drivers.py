@@ -30,8 +30,14 @@ def outputs(length: int, size: int, readouts: tuple[str, ...]) -> Outputs:
     def room(name: str) -> int:
         return length if name in readouts else 0
 
-    learned = np.empty((room("mean"), size)), np.empty((room("variance"), size))
-    return Outputs(*learned, *(np.empty(length) for _ in range(3)), np.empty(room("run_length")))
+    return Outputs(
+        means=np.empty((room("mean"), size)),
+        variances=np.empty((room("variance"), size)),
+        log_p=np.empty(length),
+        log_p_0=np.empty(length),
+        gamma=np.empty(length),
+        run_length=np.empty(room("run_length")),
+    )
 
 
 def lock_step_outputs(length: int, columns: int, size: int, blocks: int) -> list[Outputs]:

@@ -100,7 +100,7 @@ def validated(cls: C) -> C:
     plain_new = cls.__new__
 
     @functools.wraps(plain_new)
-    def __new__(kind: Any, *args: Any, **kwargs: Any) -> Any:
+    def validating_new(kind: Any, *args: Any, **kwargs: Any) -> Any:
         given = plain_new(kind, *args, **kwargs)._asdict()
         fields = {name: _checked(kind.__name__, name, rules.get(name), given[name]) for name in given if name not in derived}
         if derived:
@@ -110,7 +110,7 @@ def validated(cls: C) -> C:
             instance._check()
         return instance
 
-    cls.__new__ = __new__  # type: ignore[assignment]
+    cls.__new__ = validating_new  # type: ignore[assignment]
     cls._make = classmethod(lambda kind, values: kind(*values))  # type: ignore[attr-defined]
     cls.__repr__ = _shown  # type: ignore[assignment,method-assign]
     if any(rule is not None and rule.cast is _array for rule in rules.values()):

@@ -53,7 +53,7 @@ def exp(x: float) -> float:
 
 @compiled_function
 def exp_in_range(x: float) -> float:
-    """e^x for x <= 709, the same to the last bit for x >= -708; smaller ones give e^-708: for hot loops that scale by the largest."""
+    """e^x for -708 <= x <= 709, the same to the last bit as `exp`; any smaller x gives e^-708. For hot loops."""
     z = -708.0 if x < -708.0 else x
     rounded = fma(z, 1.0 / LOG_2, ROUNDING)  # its last bits are the whole number k nearest to z / log 2
     k = rounded - ROUNDING

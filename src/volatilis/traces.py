@@ -24,11 +24,11 @@ class _Readouts:
     @property
     def bayes_factor_surprise(self) -> Any:
         """S_BF of the observation under the belief before it; infinite beyond 1e308, its logarithm never."""
-        return surprise.bayes_factor_surprise(self._get("log_p"), self._get("log_p_0"))
+        return self._shaped(surprise.bayes_factor_surprise(self._get("log_p"), self._get("log_p_0")))
 
     @property
     def log_bayes_factor_surprise(self) -> Any:
-        return surprise.log_bayes_factor_surprise(self._get("log_p"), self._get("log_p_0"))
+        return self._shaped(surprise.log_bayes_factor_surprise(self._get("log_p"), self._get("log_p_0")))
 
     @property
     def shannon_surprise(self) -> Any:
@@ -38,7 +38,8 @@ class _Readouts:
     @property
     def log_predictive(self) -> Any:
         """log P(y | all before), the possibility of a change included."""
-        return surprise.log_predictive(self._get("log_p"), self._get("log_p_0"), self._learner.change_probability())
+        p_c = self._learner.change_probability() if "gamma" in self._learner._readouts else np.nan
+        return self._shaped(surprise.log_predictive(self._get("log_p"), self._get("log_p_0"), p_c))
 
     @property
     def adaptation_rate(self) -> Any:
@@ -71,6 +72,9 @@ class _Readouts:
     def _number(self, name: str) -> Any:
         raise NotImplementedError
 
+    def _shaped(self, values: Any) -> Any:
+        return values
+
     @property
     def readouts(self) -> tuple[str, ...]:
         """The names of the readouts that are there."""
@@ -93,6 +97,9 @@ class Step(tuple, _Readouts):
             start = STEP_HEAD + (self._size if name == "variance" else 0)
             return self[start] if self._size == 1 else np.array(self[start : start + self._size])
         return self[("log_p", "log_p_0", "gamma", "run_length").index(name)]
+
+    def _shaped(self, values: Any) -> float:
+        return float(values)
 
     def __repr__(self) -> str:
         return f"Step({', '.join(f'{name}={getattr(self, name)!r}' for name in self.readouts)})"

@@ -139,7 +139,7 @@ def vector_observations(owner: str, ys: Any, p: int) -> tuple[np.ndarray, np.nda
         raise ValueError(
             f"{owner}: observations have shape {values.shape}; T vectors of {p} numbers, shape (T, {p}), are accepted"
         )
-    absent: np.ndarray = missing.any(axis=1)
+    absent = np.asarray(missing.any(axis=1))
     _refuse(owner, values, ~absent & ~np.isfinite(values).all(axis=1), "a vector of finite numbers")
     return np.ascontiguousarray(values), absent
 
