@@ -18,6 +18,7 @@ from volatilis._drivers import ELAPSE, OBSERVE, RESET, SKIP, STEP_HEAD, Outputs,
 from volatilis._step_call import float_to_tuple
 from volatilis.beliefs import Belief
 from volatilis.families._base import prior_beliefs
+from volatilis.learners import ParticleFilter
 from volatilis.learners._base import Hypotheses, OneBelief
 from volatilis.traces import Step, Trace, Traces, defined_readouts, step_class
 
@@ -148,14 +149,17 @@ class Stream:
         """The stream that was saved. A file that is truncated, altered or something else is a clear error."""
         content = state_files.read(path)
         try:
-            stream = cls(state_files.from_data(content["learner"]), missing=content["missing"])
+            learner = state_files.from_data(content["learner"])
+            stream = cls(learner, missing=content["missing"])
             state, out = state_files.from_data(content["state"]), state_files.from_data(content["out"])
-            _check_same_shapes(stream._state, state)
+            _check_state(stream._learner, stream._state, state)
+            if not isinstance(out, np.ndarray) or out.shape != stream._out.shape or out.dtype != stream._out.dtype:
+                raise ValueError("its last step is of another size")
             stream._out[:] = out
             stream._bind(state)
         except state_files.StateFileError:
             raise
-        except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError, MemoryError) as error:
             raise state_files.StateFileError(f"{path} does not hold the state of a learner: {error}") from error
         return stream
 
@@ -388,12 +392,34 @@ def _keys(learner: Any, seed: Any, count: int) -> list[int]:
     return [_key(child) for child in children]
 
 
-def _check_same_shapes(expected: Any, found: Any) -> None:
-    """A state that was read must look like one that the learner made, except for how many hypotheses it has room for."""
-    if type(expected) is not type(found):
-        raise ValueError(f"a state of type {type(found).__name__} where {type(expected).__name__} was expected")
+def _check_state(learner: Any, fresh: Any, found: Any) -> None:
+    """A state that was read must be one that the learner could have made: compiled code trusts its shapes and its count."""
+    if type(found) is not type(fresh):
+        raise ValueError(f"its state is a {type(found).__name__}, not a {type(fresh).__name__}")
+    if isinstance(found, Hypotheses):
+        room = np.size(found.weights)
+        while hasattr(learner, "grow") and fresh.weights.size < min(room, 2**30):
+            fresh = learner.grow(fresh)
+    _check_arrays(fresh, found)
+    if isinstance(found, Hypotheses):
+        live, least = int(found.count[0]), learner.n if isinstance(learner, ParticleFilter) else 1
+        if not least <= live <= found.weights.size:
+            raise ValueError(f"{live} hypotheses in room for {found.weights.size}")
+        weights = found.weights[:live]
+        if not (np.all(weights >= 0.0) and abs(weights.sum() - 1.0) < 1e-6):
+            raise ValueError("its weights are not probabilities")
+
+
+def _check_arrays(expected: Any, found: Any) -> None:
     if isinstance(expected, tuple):
+        if type(expected) is not type(found):
+            raise ValueError(f"a {type(found).__name__} where a {type(expected).__name__} belongs")
         for a, b in zip(expected, found, strict=True):
-            _check_same_shapes(a, b)
-    if isinstance(expected, np.ndarray) and (expected.dtype != found.dtype or expected.ndim != found.ndim):
-        raise ValueError("an array of another kind than the learner's")
+            _check_arrays(a, b)
+    elif isinstance(expected, np.ndarray):
+        if not isinstance(found, np.ndarray) or expected.dtype != found.dtype or expected.shape != found.shape:
+            raise ValueError(f"an array of another kind where one of shape {expected.shape} belongs")
+        if found.dtype == np.float64 and not np.all(np.isfinite(found)):
+            raise ValueError("numbers that are not finite")
+    elif type(expected) is not type(found) or expected != found:
+        raise ValueError(f"{found!r} where {expected!r} belongs")

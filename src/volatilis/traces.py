@@ -86,7 +86,7 @@ def defined_readouts(learner: Any) -> tuple[str, ...]:
     return LEARNED + SURPRISES if "gamma" in learner._readouts else ("mean", "run_length")
 
 
-class Step(tuple, _Readouts):
+class Step(tuple[float, ...], _Readouts):
     """The readouts of one observation, under the names of `Trace`."""
 
     __slots__ = ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -73,11 +74,11 @@ class SMiLe(NamedTuple):
 
 
 @compiled_function
-def moved(family: Any, work: Beliefs, gamma: float) -> float:
-    """KL[pi_gamma || pi] on the path from the belief (gamma = 0) to the scaled likelihood (gamma = 1)."""
+def distance_moved(family: Any, work: Beliefs, gamma: float) -> float:
+    """The square root of KL[pi_gamma || pi] on the path from the belief (gamma = 0) to the scaled likelihood (gamma = 1)."""
     copy_column(work, BELIEF, work, BETWEEN)
     family.blend(work, BETWEEN, work, LIKELIHOOD, 1.0 - gamma, gamma)
-    return family.divergence(work, BETWEEN, work, BELIEF)
+    return math.sqrt(max(family.divergence(work, BETWEEN, work, BELIEF), 0.0))
 
 
 @compiled_function
@@ -85,27 +86,28 @@ def solve_bound(family: Any, work: Beliefs, bound: float) -> float:
     """The gamma in [0, 1] with moved(gamma) = bound; moved grows from 0, first as gamma^2.
 
     Regula falsi on the square root of the divergence, halving the weight of an end that stays (Illinois): superlinear, never
-    outside its bracket.
+    outside its bracket. It ends where rounding hides the rest: 1e-15 of the divergence.
     """
     if not bound > 0.0:
         return 0.0
-    target = np.sqrt(bound)
+    target = math.sqrt(bound)
     low, high = 0.0, 1.0
-    f_low, f_high = -target, np.sqrt(max(moved(family, work, 1.0), 0.0)) - target
+    f_low, f_high = -target, distance_moved(family, work, 1.0) - target
     if f_high <= 0.0:
         return 1.0
-    gamma = 1.0
-    for _ in range(200):
+    gamma, moved = 1.0, 0
+    for _ in range(100):
+        before = gamma
         gamma = (low * f_high - high * f_low) / (f_high - f_low)
         if not low < gamma < high:
             gamma = 0.5 * (low + high)
-        f = np.sqrt(max(moved(family, work, gamma), 0.0)) - target
-        if abs(f) <= 1e-14 * target or high - low <= 1e-15 * high:
+        f = distance_moved(family, work, gamma) - target
+        if abs(f) <= 1e-13 * target + 1e-15 / target or abs(gamma - before) <= 1e-14 * gamma:
             break
         if f < 0.0:
-            low, f_low = gamma, f
-            f_high *= 0.5
+            f_high *= 0.5 if moved == -1 else 1.0
+            low, f_low, moved = gamma, f, -1
         else:
-            high, f_high = gamma, f
-            f_low *= 0.5
+            f_low *= 0.5 if moved == 1 else 1.0
+            high, f_high, moved = gamma, f, 1
     return gamma

@@ -1,0 +1,214 @@
+"""`make bench`: volatilis beside its peers and beside hand-written kernels, all measured in one run, as ratios.
+
+Every figure is a median of several repeats; the two sides of a ratio are measured in alternation where they are ours.
+`--readme` writes the table into README.md between its markers.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import volatilis as vl
+from benchmarks import kernels, peers
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+START, END = "<!-- bench: start -->", "<!-- bench: end -->"
+
+
+class Row(NamedTuple):
+    """One line of the table: what was compared, both times per observation, their ratio and what was aimed at."""
+
+    what: str
+    ours: str
+    other: str
+    ratio: str
+    aim: str
+    reached: bool | None
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--readme", action="store_true", help="write the table into README.md")
+    parser.add_argument("--repeats", type=int, default=5)
+    options = parser.parse_args()
+    rows: list[Row] = []
+    for section in (peer_rows, long_run_rows, stream_rows, many_rows, start_up_rows, kernel_rows):
+        print(f"measuring: {section.__name__.removesuffix('_rows').replace('_', ' ')} ...", file=sys.stderr, flush=True)
+        rows += section(options.repeats)
+    table = markdown(rows)
+    print(table)
+    if options.readme:
+        write_readme(table)
+
+
+def median_seconds(function: Callable[[], Any], repeats: int) -> float:
+    function()
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        function()
+        times.append(time.perf_counter() - start)
+    return statistics.median(times)
+
+
+def gaussian(length: int) -> tuple[vl.Gaussian, np.ndarray]:
+    family = vl.Gaussian(sigma=1.0)
+    return family, vl.ChangingEnvironment(family, 0.01).sample(length, seed=1).y
+
+
+def at_least(what: str, ours: float, other: float, aim: float) -> Row:
+    ratio = other / ours
+    return Row(what, nanoseconds(ours), nanoseconds(other), f"{ratio:,.0f} times as fast", f"at least {aim:g}", ratio >= aim)
+
+
+def at_most(what: str, ours: float, other: float, aim: float) -> Row:
+    ratio = ours / other
+    return Row(what, nanoseconds(ours), nanoseconds(other), f"{ratio:.2f} times the time", f"at most {aim:g}", ratio <= aim)
+
+
+def nanoseconds(seconds: float) -> str:
+    return f"{seconds * 1e9:,.0f} ns" if seconds < 1e-5 else f"{seconds * 1e6:,.0f} µs"
+
+
+def peer_rows(repeats: int) -> list[Row]:
+    family, y = gaussian(10_000)
+    exact = vl.ExactBayes(family, 0.01)
+    only = median_seconds(lambda: vl.run(exact, y, readouts=("log_predictive",)), repeats) / y.size
+    everything = median_seconds(lambda: vl.run(exact, y), repeats) / y.size
+    few = 3
+    changepoint = peers.changepoint_bocpd(y, 0.01, repeats=few)
+    bocd, tuned = peers.bocd_detector(y, 0.01, repeats=few), peers.bocd_detector(y, 0.01, tuned=True, repeats=few)
+    short = y[:2_000]
+    particles = peers.particles_bootstrap(short, 0.01, n=20, repeats=few)
+    tuned_particles = peers.particles_bootstrap(short, 0.01, n=20, library_density=False, repeats=few)
+    filter_ = vl.ParticleFilter(family, 0.01, n=20)
+    filtering = median_seconds(lambda: vl.run(filter_, y), repeats) / y.size
+    return [
+        at_least("ExactBayes, T = 10,000, predictive only; `changepoint` Bocpd", only, changepoint, 250),
+        at_least("... and every readout; `changepoint` Bocpd", everything, changepoint, 0)._replace(aim="", reached=None),
+        at_least("ExactBayes, T = 10,000, predictive only; `bocd`, known variance", only, bocd, 100),
+        at_least("... `bocd`, known variance, tuned", only, tuned, 0)._replace(aim="", reached=None),
+        at_least("ParticleFilter(n=20), every readout; `particles` bootstrap, 20", filtering, particles, 200),
+        at_least("... `particles` with a density written for it", filtering, tuned_particles, 0)._replace(aim="", reached=None),
+    ]
+
+
+def long_run_rows(repeats: int) -> list[Row]:
+    family, y = gaussian(1_000_000)
+    exact, few = vl.ExactBayes(family, 0.01), 3
+    short = median_seconds(lambda: vl.run(exact, y[:100_000], readouts=("mean",)), few) / 100_000
+    long = median_seconds(lambda: vl.run(exact, y, readouts=("mean",)), few) / y.size
+    return [at_most("ExactBayes, T = 1,000,000; itself at T = 100,000", long, short, 1.3)]
+
+
+def stream_rows(repeats: int) -> list[Row]:
+    family, y = gaussian(100_000)
+    values = y.tolist()
+    stream = vl.Stream(vl.VarSMiLe(family, 0.01))
+
+    def step_through() -> None:
+        update = stream.update
+        for value in values:
+            update(value)
+
+    ours = median_seconds(step_through, repeats) / len(values)
+    return [at_most("Stream.update, VarSMiLe; river ADWIN update", ours, peers.river_adwin(values, repeats=repeats), 5)]
+
+
+def many_rows(repeats: int) -> list[Row]:
+    family, _ = gaussian(1)
+    learner = vl.VarSMiLe(family, 0.01)
+    ys = np.stack([vl.ChangingEnvironment(family, 0.01).sample(500, seed=s).y for s in range(1_000)])
+    long = ys.ravel()
+    many = median_seconds(lambda: vl.run_many(learner, ys, workers=1), repeats) / ys.size
+    one = median_seconds(lambda: vl.run(learner, ys[0]), 50) / 500
+    one_long = median_seconds(lambda: vl.run(learner, long), repeats) / long.size
+    return [
+        at_least("run_many, 1,000 x 500, VarSMiLe, one core; run on 500", many, one, 5),
+        at_least("... run on one sequence of 500,000", many, one_long, 0)._replace(aim="", reached=None),
+    ]
+
+
+START_UP = """
+import json, sys, time
+begin = time.perf_counter()
+import volatilis as vl
+imported = time.perf_counter()
+heavy = [name for name in ("numba", "matplotlib", "pandas", "xarray", "scipy") if name in sys.modules]
+family = vl.Gaussian(1.0)
+start = time.perf_counter()
+vl.run(vl.{learner}, [0.1, 0.2])
+print(json.dumps(dict(imported=imported - begin, first_run=time.perf_counter() - start, heavy=heavy, numba="numba" in sys.modules)))
+"""
+PAIRS = {"VarSMiLe": "VarSMiLe(family, 0.1)", "ExactBayes": "ExactBayes(family, 0.1)", "Merge": "Merge(family, 0.1, 20)"}
+
+
+def start_up_rows(repeats: int) -> list[Row]:
+    rows = []
+    for name, text in PAIRS.items():
+        with tempfile.TemporaryDirectory() as cache:
+            cold = _fresh_process(text, cache)
+            warm = [_fresh_process(text, cache) for _ in range(repeats)]
+        loading = statistics.median(w["first_run"] for w in warm)
+        rows += [
+            Row(
+                f"compile {name} x Gaussian, in a new process",
+                f"{cold['first_run']:.2f} s",
+                "",
+                "",
+                "at most 3 s",
+                cold["first_run"] <= 3,
+            ),
+            Row(f"load it from the cache, in a new process", f"{loading:.3f} s", "", "", "at most 0.2 s", loading <= 0.2),
+        ]
+    imported = statistics.median(w["imported"] for w in warm)
+    heavy = ", ".join(warm[0]["heavy"]) or "none of Numba, Matplotlib, pandas, xarray"
+    rows.append(Row("import volatilis", f"{imported:.3f} s", "", f"imports {heavy}", "none", not warm[0]["heavy"]))
+    return rows
+
+
+def _fresh_process(learner: str, cache: str) -> dict[str, Any]:
+    environment = os.environ | {"VOLATILIS_CACHE_DIR": cache}
+    code = START_UP.replace("{learner}", learner)
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)
+
+
+def kernel_rows(repeats: int) -> list[Row]:
+    kernels.check()
+    return [
+        at_most(f"{learner} x {family}; hand-written kernel", result.library, result.kernel, 1.5)
+        for (learner, family), result in kernels.ratios(repeats=repeats).items()
+    ]
+
+
+def markdown(rows: list[Row]) -> str:
+    marks = {True: "yes", False: "**no**", None: ""}
+    lines = ["| what; beside what | volatilis | the other | ratio | aim | reached |", "|---|---|---|---|---|---|"]
+    lines += [f"| {r.what} | {r.ours} | {r.other} | {r.ratio} | {r.aim} | {marks[r.reached]} |" for r in rows]
+    versions = ", ".join(f"{name} {version}" for name, version in peers.versions().items())
+    return "\n".join([*lines, "", f"Times per observation, medians, one run on {os.cpu_count()} cores. {versions}."])
+
+
+def write_readme(table: str) -> None:
+    path = ROOT / "README.md"
+    text = path.read_text(encoding="utf-8")
+    before, rest = text.split(START)
+    _, after = rest.split(END)
+    path.write_text(f"{before}{START}\n{table}\n{END}{after}", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
