@@ -43,13 +43,17 @@ def compile_driver(driver: Callable[..., None], args: tuple[Any, ...]) -> Code:
     def entry(address):  # type: ignore[no-untyped-def]
         body(*load(address))
 
+    classes = list(dict.fromkeys(tuple_classes(args)))
     try:
         with _translation_only(), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             function = numba.cfunc("void(int64)", error_model="numpy")(entry)
     except NumbaError as error:
-        classes = ", ".join(dict.fromkeys(cls.__name__ for cls in tuple_classes(args)))
-        raise CompilationError(f"cannot compile {driver.__name__} for {classes}: {_innermost(error)}") from error
+        names = ", ".join(cls.__name__ for cls in classes)
+        raise CompilationError(f"cannot compile {driver.__name__} for {names}: {_innermost(error)}") from error
+    finally:
+        for dispatcher in _own_dispatchers(classes):
+            dispatcher._reset_overloads()  # translated only: Python must compile it again before it calls it
     return assemble(function.inspect_llvm(), function.native_name)
 
 
@@ -60,6 +64,27 @@ def tuple_classes(value: Any) -> Iterator[type]:
             yield type(value)
         for item in value:
             yield from tuple_classes(item)
+
+
+def _own_dispatchers(classes: list[type]) -> list[Any]:
+    """The functions that a user compiled with Numba and that the user's classes call."""
+    from numba.core.dispatcher import Dispatcher
+
+    found: dict[int, Any] = {}
+    waiting: list[Any] = [m for cls in classes for _, m in inspect.getmembers(cls, inspect.isfunction)]
+    seen: set[int] = set()
+    while waiting:
+        function = waiting.pop()
+        if id(function) in seen:
+            continue
+        seen.add(id(function))
+        if isinstance(function, Dispatcher):
+            found[id(function)] = function
+            function = function.py_func
+        if inspect.isfunction(function):
+            waiting += [function.__globals__[n] for n in function.__code__.co_names if n in function.__globals__]
+            waiting += [cell.cell_contents for cell in function.__closure__ or ()]
+    return list(found.values())
 
 
 def _innermost(error: Exception) -> str:

@@ -185,6 +185,7 @@ def _fingerprint(value: Any, seen: set[int]) -> str:
     if id(value) in seen:
         return ""
     seen.add(id(value))
+    value = getattr(value, "py_func", value)  # of a function that the user compiled with Numba
     if inspect.isfunction(value):
         if _is_ours(value.__module__) and value.__closure__ is None:
             return f"{value.__module__}.{value.__qualname__}"
