@@ -42,6 +42,8 @@ class Rayleigh(NamedTuple):
         return y * y
 
     def log_normalizer(self, chi: np.ndarray, nu: float) -> float:
+        if not (nu > -1.0 and chi[0] > 0.0):  # outside the domain: the numerical merge may try such a point
+            return np.inf
         return log_gamma(nu + 1.0) - (nu + 1.0) * log(chi[0])
 
     def log_base_measure(self, y: float) -> float:

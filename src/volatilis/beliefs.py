@@ -21,9 +21,9 @@ class Belief:
     def __init__(self, learner: Any, state: Any) -> None:
         self._learner, self._family = learner, learner.family
         if isinstance(state, Hypotheses):
-            n = int(state.count[0])
-            self._columns = Beliefs(state.beliefs.chi[:, :n].copy(), state.beliefs.nu[:n].copy())
-            self.weights, self.run_lengths = state.weights[:n].copy(), state.run_lengths[:n].copy()
+            alive = np.flatnonzero(state.weights[: int(state.count[0])] > 0.0)
+            self._columns = Beliefs(np.ascontiguousarray(state.beliefs.chi[:, alive]), state.beliefs.nu[alive])
+            self.weights, self.run_lengths = state.weights[alive], state.run_lengths[alive]
         else:
             i = state.i
             self._columns = Beliefs(state.beliefs.chi[:, i : i + 1].copy(), state.beliefs.nu[i : i + 1].copy())
@@ -45,10 +45,11 @@ class Belief:
         self._need_distribution("variance")
         with np.errstate(all="ignore"):
             mean = np.atleast_1d(self.mean)
+            infinite = np.isinf(mean)
             means = np.array([[self._family.mean(self._columns, i, k) for k in self._elements] for i in self._hypotheses])
             within = np.atleast_1d(self._mixed(self._family.variance))
             between = self.weights @ (means - mean) ** 2
-        return self._shaped(within + between)
+        return self._shaped(np.where(infinite, np.inf, within + between))
 
     def pdf(self, theta: Any) -> Any:
         """The density at theta; for several parameters the last axis of theta goes over them."""

@@ -39,7 +39,8 @@ def bayes_factor_surprise(log_p: Any, log_p_0: Any) -> Any:
 
 def log_predictive(log_p: Any, log_p_0: Any, p_c: float) -> Any:
     """log P(y | y_1:t) = log((1 - p_c) P(y; pi^(t)) + p_c P(y; pi^(0))): of the whole model, change included."""
-    return np.logaddexp(np.log1p(-p_c) + log_p, np.log(p_c) + log_p_0)
+    with np.errstate(invalid="ignore"):  # a missing observation is NaN
+        return np.logaddexp(np.log1p(-p_c) + log_p, np.log(p_c) + log_p_0)
 
 
 def shannon_surprise(log_p: Any, log_p_0: Any, p_c: float) -> Any:

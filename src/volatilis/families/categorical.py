@@ -81,9 +81,7 @@ class Categorical(NamedTuple):
 
     @python_only
     def distribution(self, beliefs: Beliefs, i: int) -> Any:
-        from scipy import stats
-
-        return stats.dirichlet(beliefs.chi[:, i])
+        return _Dirichlet(beliefs.chi[:, i])
 
     @python_only
     def sample_parameter(self, rng: np.random.Generator) -> np.ndarray:
@@ -95,3 +93,20 @@ class Categorical(NamedTuple):
     @python_only
     def sample_observations(self, theta: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
         return np.minimum(np.searchsorted(np.cumsum(theta), rng.random(n), side="right"), self.k - 1).astype(np.int64)
+
+
+class _Dirichlet:
+    """The belief about p, with the methods of a SciPy distribution; the last axis goes over categories."""
+
+    def __init__(self, concentration: np.ndarray) -> None:
+        from scipy import stats
+
+        self._dirichlet = stats.dirichlet(concentration)
+
+    def pdf(self, theta: Any) -> Any:
+        points = np.asarray(theta, dtype=float)
+        values = self._dirichlet.pdf(points.reshape(-1, points.shape[-1]).T)
+        return np.reshape(values, points.shape[:-1])[()]
+
+    def rvs(self, size: int, random_state: np.random.Generator) -> np.ndarray:
+        return self._dirichlet.rvs(size, random_state=random_state)

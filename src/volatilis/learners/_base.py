@@ -109,18 +109,20 @@ class Hypotheses(NamedTuple):
     pi_0: Beliefs  # the prior, a bank of one
 
     def belief_mean(self, family: Any, k: int) -> float:
-        n = self.count[0]
-        for i in range(n):
-            self.scratch[i] = self.weights[i] * family.mean(self.beliefs, i, k)
+        n, w = self.count[0], self.weights
+        for i in range(n):  # a moment may be infinite, which a weight of nothing must not make NaN
+            self.scratch[i] = w[i] * family.mean(self.beliefs, i, k) if w[i] > 0.0 else 0.0
         return total(self.scratch, n, self.lanes)
 
     def belief_variance(self, family: Any, k: int, mean: float) -> float:
         """Within and between the hypotheses."""
-        n = self.count[0]
+        if mean == np.inf:
+            return np.inf
+        n, w = self.count[0], self.weights
         for i in range(n):
             apart = family.mean(self.beliefs, i, k) - mean
-            within = self.weights[i] * family.variance(self.beliefs, i, k)
-            self.scratch[i] = within + (self.weights[i] * apart) * apart
+            variance = w[i] * family.variance(self.beliefs, i, k) + (w[i] * apart) * apart
+            self.scratch[i] = variance if w[i] > 0.0 else 0.0
         return total(self.scratch, n, self.lanes)
 
     def expected_run_length(self) -> float:

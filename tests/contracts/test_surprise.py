@@ -1,0 +1,355 @@
+"""Bayesian and confidence-corrected surprise: divergences between whole beliefs, against closed forms and quadrature."""
+
+from __future__ import annotations
+
+import math
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.special import logsumexp
+
+import volatilis as vl
+from volatilis.families import prior_beliefs
+
+from ..oracles import conjugate, integrals
+from ..oracles import learners as naive
+from ..oracles.enumeration import enumerate_histories
+from ..settings import (
+    COVARIANCE,
+    P_C,
+    PROPER,
+    SETTINGS,
+    SUPPORTS,
+    divergence,
+    encoded,
+    every_family,
+    every_line,
+    every_proper,
+    log_belief,
+    observations,
+)
+
+MEASURES = ["bayesian_surprise", "confidence_corrected_surprise"]
+Density = Callable[[float], float]
+
+
+def scaled_likelihood(name: str, y: Any) -> Any:
+    """The parameters of the likelihood of one observation as a density of theta."""
+    return (y, np.array(COVARIANCE)) if name == "multivariate" else naive.scaled_likelihood(SETTINGS[name].oracle, y)
+
+
+# One belief: closed forms
+
+
+def varsmile_beliefs(name: str, m: float, ys: Sequence[Any]) -> list[Any]:
+    """The parameters of VarSMiLe's beliefs, the prior first: each step scales the weights of the past by 1 - gamma."""
+    oracle = SETTINGS[name].oracle
+    beliefs, weights = [oracle.posterior([])], []
+    for t, step in enumerate(naive.var_smile_by_weights(oracle, m, ys), start=1):
+        weights = [(1 - step.gamma) * w for w in weights] + [1.0]
+        beliefs.append(oracle.posterior(ys[:t], weights))
+    return beliefs
+
+
+@every_family
+@pytest.mark.parametrize("compiled", [False, True], ids=["python", "compiled"])
+def test_bayesian_surprise_of_one_belief(name: str, compiled: bool) -> None:
+    """KL[pi^(t) || pi^(t+1)] in closed form, for VarSMiLe; compiled for three families, all as plain Python."""
+    if compiled and name not in ("gaussian", "categorical", "unknown-covariance"):
+        pytest.skip("the same definition, compiled for fewer families to save time")
+    ys, oracle, m = observations(name, 8), SETTINGS[name].oracle, 0.2
+    beliefs = varsmile_beliefs(name, m, ys)
+    expected = [divergence(oracle, beliefs[t], beliefs[t + 1]) for t in range(len(ys))]
+    learner = vl.VarSMiLe(SETTINGS[name].family, m)
+    if compiled:
+        found = vl.run(learner, ys).bayesian_surprise
+    else:
+        with vl.plain_python():
+            found = vl.run(learner, ys).bayesian_surprise
+    assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+
+
+@every_proper
+@pytest.mark.parametrize("compiled", [False, True], ids=["python", "compiled"])
+def test_confidence_corrected_surprise_of_one_belief(name: str, compiled: bool) -> None:
+    """KL[pi^(t) || scaled likelihood of y_t+1] in closed form, for VarSMiLe."""
+    if compiled and name not in ("gaussian", "categorical", "multivariate"):
+        pytest.skip("the same definition, compiled for fewer families to save time")
+    ys, oracle, m = observations(name, 8), SETTINGS[name].oracle, 0.2
+    beliefs = varsmile_beliefs(name, m, ys)
+    expected = [divergence(oracle, beliefs[t], scaled_likelihood(name, y)) for t, y in enumerate(ys)]
+    learner = vl.VarSMiLe(SETTINGS[name].family, m)
+    if compiled:
+        found = vl.run(learner, ys).confidence_corrected_surprise
+    else:
+        with vl.plain_python():
+            found = vl.run(learner, ys).confidence_corrected_surprise
+    assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [
+        vl.Nas12Star(vl.Gaussian(0.5, 0.3, 2.0), P_C),
+        vl.Nas10Star(vl.Gaussian(0.5, 0.3, 2.0), P_C),
+        vl.SMiLe(vl.Gaussian(0.5, 0.3, 2.0), 0.2),
+        vl.Merge(vl.Gaussian(0.5, 0.3, 2.0), P_C, n=1),
+        vl.MessagePassing(vl.Gaussian(0.5, 0.3, 2.0), P_C, n=1),
+        vl.StratifiedResampling(vl.Gaussian(0.5, 0.3, 2.0), P_C, n=1),
+        vl.ParticleFilter(vl.Gaussian(0.5, 0.3, 2.0), P_C, n=1),
+        vl.Nas12(0.5, P_C),
+    ],
+    ids=lambda learner: type(learner).__name__,
+)
+def test_surprises_of_every_learner_with_one_gaussian(learner: Any) -> None:
+    """From the means and variances before and after, which other tests check."""
+    ys, family = observations("gaussian", 12), learner.family
+    with vl.plain_python():
+        trace = vl.run(learner, ys, seed=1)
+        bayesian, corrected = trace.bayesian_surprise, trace.confidence_corrected_surprise
+    before = [(family.mu_0, family.sigma_0**2), *zip(trace.mean, trace.variance, strict=True)]
+    assert_allclose(bayesian, [naive.kl_normal(before[t], before[t + 1]) for t in range(12)], rtol=1e-9, atol=1e-12)
+    assert_allclose(corrected, [naive.kl_normal(before[t], (y, 0.25)) for t, y in enumerate(ys)], rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["categorical", "unknown-variance", "unknown-covariance"])
+def test_merge_with_one_hypothesis_has_surprises_in_every_family(name: str) -> None:
+    """Its belief is one member of the family, so its divergence is that family's: here from the members themselves."""
+    family, ys = SETTINGS[name].family, observations(name, 8)
+    learner = vl.Merge(family, P_C, n=1)
+    with vl.plain_python():
+        found = vl.run(learner, ys).bayesian_surprise
+        state, before, values = learner.init(), learner.init(), family.observations(ys)[0]
+        for t, y in enumerate(values):
+            before.copy_from(state)
+            learner.update(state, y)
+            expected = family.divergence(before.beliefs, 0, state.beliefs, 0)
+            assert_allclose(found[t], expected, rtol=1e-12)
+    assert np.all(found > 0)
+
+
+# Mixtures over one parameter: quadrature to 1e-6
+
+
+def unbounded(name: str) -> tuple[Density, Density]:
+    """theta and log |d theta / dx| for the coordinate x in which the whole line is the support."""
+    if name == "gaussian":
+        return lambda x: x, lambda x: 0.0
+    if name == "bernoulli":
+        return lambda x: 1 / (1 + math.exp(-x)), lambda x: -math.log1p(math.exp(-x)) - math.log1p(math.exp(x))
+    return math.exp, lambda x: x
+
+
+def exact_log_density(name: str, length: int, p_c: float) -> Density:
+    """Of the exact mixture after `length` observations, in the unbounded coordinate: by brute force over all histories."""
+    oracle, ys = SETTINGS[name].oracle, observations(name)[:length]
+    weights = enumerate_histories(oracle, p_c, ys)[-1].run_lengths if length else np.ones(1)
+    runs = range(1, length + 1) if length else [0]
+    parts = [(math.log(w), oracle.posterior(ys[length - r :])) for r, w in zip(runs, weights, strict=True) if w > 0]
+    theta, log_jacobian = unbounded(name)
+
+    def log_density(x: float) -> float:
+        return float(logsumexp([w + log_belief(oracle, part, theta(x)) for w, part in parts])) + log_jacobian(x)
+
+    return log_density
+
+
+GRID = {"gaussian": np.linspace(-14, 14, 57), "bernoulli": np.linspace(-34, 34, 35)}
+GRID |= dict.fromkeys(("poisson", "exponential"), np.linspace(-34, 6, 41))
+
+
+def quadrature(name: str, p: Density, q: Density) -> float:
+    """KL[p || q] in the unbounded coordinate, by SciPy between the points of a grid."""
+    grid = GRID[name]
+    return integrals.kl_divergence(p, q, grid[0], grid[-1], grid[1:-1].tolist())
+
+
+@every_line
+def test_surprises_of_the_exact_mixture(name: str) -> None:
+    """Against brute force and SciPy's quadrature, to 1e-6 nats."""
+    oracle, length = SETTINGS[name].oracle, 5
+    ys = observations(name)[:length]
+    trace = vl.run(vl.ExactBayes(SETTINGS[name].family, P_C, cutoff=0.0), ys)
+    theta, log_jacobian = unbounded(name)
+    for t in (0, 2, 4):
+        before, after = exact_log_density(name, t, P_C), exact_log_density(name, t + 1, P_C)
+        scaled = scaled_likelihood(name, ys[t])
+
+        def likelihood(x: float, scaled: Any = scaled) -> float:
+            return log_belief(oracle, scaled, theta(x)) + log_jacobian(x)
+
+        assert abs(trace.bayesian_surprise[t] - quadrature(name, before, after)) < 1e-6
+        assert abs(trace.confidence_corrected_surprise[t] - quadrature(name, before, likelihood)) < 1e-6
+
+
+def log_mixture(name: str, belief: vl.Belief) -> Density:
+    """Of a belief, in the unbounded coordinate; where its density underflows, far below what an integral sees."""
+    theta, log_jacobian = unbounded(name)
+
+    def log_density(x: float) -> float:
+        return math.log(max(float(belief.pdf(theta(x))), 1e-300)) + log_jacobian(x)
+
+    return log_density
+
+
+@pytest.mark.parametrize(
+    ("name", "make"),
+    [
+        ("gaussian", lambda f: vl.Merge(f, P_C, n=3)),
+        ("gaussian", lambda f: vl.ParticleFilter(f, P_C, n=5)),
+        ("gaussian", lambda f: vl.StratifiedResampling(f, 0.01, n=2)),
+        ("bernoulli", lambda f: vl.Merge(f, P_C, n=2)),
+        ("poisson", lambda f: vl.MessagePassing(f, P_C, n=2)),
+        ("exponential", lambda f: vl.Merge(f, 0.01, n=2)),
+    ],
+    ids=["merge-gaussian", "particles-gaussian", "stratified-gaussian", "merge-bernoulli", "passing-poisson", "merge-exponential"],
+)
+def test_surprises_of_bounded_mixtures(name: str, make: Any) -> None:
+    """Against SciPy's quadrature of the densities that a stream shows before and after each observation, to 1e-6 nats."""
+    learner, ys = make(SETTINGS[name].family), observations(name)[:5]
+    trace = vl.run(learner, ys, seed=4)
+    with vl.plain_python():
+        stream = vl.Stream(learner, seed=4)
+        beliefs = [stream.belief]
+        for y in ys:
+            stream.update(y)
+            beliefs.append(stream.belief)
+    theta, log_jacobian = unbounded(name)
+    for t in (3, 4):
+        before, after = log_mixture(name, beliefs[t]), log_mixture(name, beliefs[t + 1])
+        scaled = scaled_likelihood(name, ys[t])
+
+        def likelihood(x: float, scaled: Any = scaled) -> float:
+            return log_belief(SETTINGS[name].oracle, scaled, theta(x)) + log_jacobian(x)
+
+        assert beliefs[t].weights.size > 1
+        assert abs(trace.bayesian_surprise[t] - quadrature(name, before, after)) < 1e-6
+        assert abs(trace.confidence_corrected_surprise[t] - quadrature(name, before, likelihood)) < 1e-6
+
+
+@pytest.mark.parametrize("sigma", [1e-3, 0.1])
+def test_surprises_of_narrow_mixtures(sigma: float) -> None:
+    """At low noise the mixture is sharp peaks far apart. Against quadrature with break points around every peak.
+
+    Divergences of 1e5: to 1e-6 nats or, there, 1e-9 of the value.
+    """
+    family, oracle = vl.Gaussian(sigma, 0.3, 2.0), conjugate.Gaussian(sigma, 0.3, 2.0)
+    ys = [0.1, 0.1 + sigma, 1.9, 1.9 - sigma, 0.1]
+    trace = vl.run(vl.ExactBayes(family, 0.01, cutoff=0.0), ys)
+    posteriors = enumerate_histories(oracle, 0.01, ys)
+    for t in range(1, len(ys)):
+        sides = []
+        for length in (t, t + 1):
+            weights = posteriors[length - 1].run_lengths
+            parts = [oracle.posterior(ys[length - r : length]) for r in range(1, length + 1)]
+            sides.append([(math.log(w), part) for w, part in zip(weights, parts, strict=True) if w > 0])
+
+        def log_density(x: float, side: list[Any]) -> float:
+            return float(logsumexp([w + oracle.log_belief_density_given(part, x) for w, part in side]))
+
+        points = [m + k * math.sqrt(v) for side in sides for _, (m, v) in side for k in (-9, -5, -2, 0, 2, 5, 9)]
+        expected = integrals.kl_divergence(
+            lambda x, side=sides[0]: log_density(x, side),  # type: ignore[misc]
+            lambda x, side=sides[1]: log_density(x, side),  # type: ignore[misc]
+            min(points),
+            max(points),
+            points,
+        )
+        assert_allclose(trace.bayesian_surprise[t], expected, rtol=1e-9, atol=1e-6)
+
+
+EXTREME = """
+import volatilis as vl
+y = float({y!r})
+trace = vl.run(vl.ExactBayes(vl.Gaussian(1.0), 0.1), [0.0, 0.3, y])
+print(*trace.bayesian_surprise, *trace.confidence_corrected_surprise)
+"""
+
+
+@pytest.mark.parametrize("y", [1e4, 1e8, 1e150])
+def test_surprises_of_an_extreme_observation(y: float) -> None:
+    """In another process, so that an integral that does not end is a failure and not a hang.
+
+    After it the belief is N(y/2, 1/2), the scaled likelihood is N(y, 1): the divergences from a belief of order 1 about 0 are
+    y^2 / 4 and y^2 / 2 but for terms of order y.
+    """
+    done = subprocess.run([sys.executable, "-c", EXTREME.format(y=y)], capture_output=True, text=True, timeout=40, check=True)
+    found = [float(word) for word in done.stdout.split()]
+    assert_allclose([found[2], found[5]], [y * y / 4, y * y / 2], rtol=10 / y + 1e-9)
+
+
+@every_line
+def test_surprises_do_not_depend_on_how_the_learner_runs(name: str) -> None:
+    """A sequence of 100 is more than the room for hypotheses that a state starts with."""
+    family, ys = SETTINGS[name].family, observations(name, 100)
+    whole = vl.run(vl.ExactBayes(family, P_C, cutoff=0.0), ys)
+    half = vl.run(vl.ExactBayes(family, P_C, cutoff=0.0), ys[:50])
+    for measure in MEASURES:
+        assert_array_equal(getattr(whole, measure)[:50], getattr(half, measure))
+        assert np.all(getattr(whole, measure) > -1e-9)
+        assert np.all(np.isfinite(getattr(whole, measure)))
+
+
+# Blocks and missing observations
+
+
+@pytest.mark.parametrize("learner", [vl.VarSMiLe(vl.Gaussian(0.5), 0.2), vl.ExactBayes(vl.Gaussian(0.5), P_C)], ids=["one", "mixture"])
+def test_surprises_at_resets_and_gaps(learner: Any) -> None:
+    """A block begins at the prior, so it is as if it were alone; a missing observation surprises nobody."""
+    ys = [0.1, 0.4, 1.9, math.nan, 2.1, -0.3]
+    trace, alone = vl.run(learner, ys, reset=[2], missing="skip"), vl.run(learner, [1.9, 2.1, -0.3])
+    for measure in MEASURES:
+        found = getattr(trace, measure)
+        assert np.isnan(found[3])
+        assert_allclose(found[[2, 4, 5]], getattr(alone, measure), rtol=1e-12)
+        assert_allclose(found[:2], getattr(vl.run(learner, ys[:2]), measure), rtol=1e-12)
+
+
+# Refusals
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+@pytest.mark.parametrize("name", ["categorical", "multivariate"])
+@pytest.mark.parametrize("make", [lambda f: vl.ExactBayes(f, P_C), lambda f: vl.Merge(f, P_C, n=4)], ids=["ExactBayes", "Merge"])
+def test_mixtures_over_several_parameters_are_refused(name: str, make: Any, measure: str) -> None:
+    learner = make(SETTINGS[name].family)
+    trace = vl.run(learner, observations(name)[:3])
+    with pytest.raises(TypeError, match=rf"{type(learner).__name__} with {type(learner.family).__name__}.*not approximated"):
+        getattr(trace, measure)
+
+
+@pytest.mark.parametrize("name", ["unknown-variance", "unknown-covariance"])
+def test_improper_likelihoods_have_no_confidence_corrected_surprise(name: str) -> None:
+    family = SETTINGS[name].family
+    trace = vl.run(vl.VarSMiLe(family, 0.2), observations(name)[:3])
+    with pytest.raises(TypeError, match=rf"{type(family).__name__} has no confidence-corrected surprise.*no finite integral"):
+        _ = trace.confidence_corrected_surprise
+
+
+def test_a_waiting_time_of_zero_has_no_confidence_corrected_surprise() -> None:
+    trace = vl.run(vl.VarSMiLe(vl.Exponential(2.2, 1.1), 0.2), [0.3, 0.0, 0.1])
+    with pytest.raises(ValueError, match="observation 1 is 0"):
+        _ = trace.confidence_corrected_surprise
+    assert np.all(np.isfinite(trace.shannon_surprise))
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_leaky_has_no_divergences(measure: str) -> None:
+    trace = vl.run(vl.Leaky(vl.Gaussian(1.0), 0.8), [0.1, 0.2])
+    with pytest.raises((TypeError, AttributeError), match="Leaky.*no belief"):
+        getattr(trace, measure)
+
+
+def test_scaled_likelihood_of_the_library_is_the_one_compared_with() -> None:
+    for name in PROPER:
+        family, oracle = SETTINGS[name].family, SETTINGS[name].oracle
+        beliefs, y = prior_beliefs(family), observations(name)[0]
+        family.scaled_likelihood(beliefs, 0, encoded(family, y))
+        found = [family.mean(beliefs, 0, k) for k in range(family.size())]
+        assert_allclose(found, oracle.mean_given(scaled_likelihood(name, y)), rtol=1e-12)
+    assert set(SUPPORTS) < set(PROPER)
