@@ -429,7 +429,7 @@ def _hypothesis_to_drop(w, n, u):
         for i in range(n):
             light_sum += w[i] if w[i] < c else 0.0
             light += 1 if w[i] < c else 0
-        if (n - light == heavy and c < 2.0) or light <= 1:
+        if (n - light <= heavy and c < 2.0) or light <= 1:  # heavy only grows, but for rounding at a tie
             break
         heavy = n - light
         c = light_sum / (light - 1)
@@ -1299,21 +1299,25 @@ def check(length: int = 3000) -> dict[tuple[str, str], float]:
     """Kernels and library agree on every readout; returns the largest relative difference of each pair.
 
     The bar is 1e-8. The samplers draw the same numbers in the same order and so meet it too, unless rounding once decides a
-    draw the other way; then their means must agree as two runs with different seeds do.
+    draw the other way; then their means must agree as two runs with different seeds do. The gamma of SMiLe is the root of a
+    difference of nearly equal numbers where an observation is no surprise, and there is known to half the digits: 1e-6.
     """
     worst = {}
     for pair, kernel in KERNELS.items():
         for n, p_c, sigma in ((20, 0.01, 1.0), (3, 0.1, 0.1), (1, 0.05, 0.5)):
+            case = f"{pair} with n = {n}, p_c = {p_c}, sigma = {sigma}"
             learner, ys = learner_for(pair, n, p_c, sigma), observations_for(pair, length, n, p_c, sigma)
             ours, theirs = library(learner, ys), kernel(learner, ys)
-            apart = max(_largest_difference(a, b) for a, b in zip(ours, theirs, strict=True))
-            if pair[0] in SAMPLERS and not apart <= 1e-8:
+            apart = {name: _largest_difference(getattr(ours, name), getattr(theirs, name)) for name in Readouts._fields}
+            if pair[0] in SAMPLERS and not max(apart.values()) <= 1e-8:
                 squared = float(np.mean((ours.mean - theirs.mean) ** 2))
                 other = volatilis.run(learner, ys, seed=1)
-                assert squared <= 3.0 * float(np.mean((ours.mean - other.mean) ** 2)), f"{pair}: mean squared {squared}"
+                assert squared <= 3.0 * float(np.mean((ours.mean - other.mean) ** 2)), f"{case}: mean squared {squared}"
             else:
-                assert apart <= 1e-8, f"{pair} with n = {n}, p_c = {p_c}, sigma = {sigma}: readouts differ by {apart}"
-            worst[pair] = max(worst.get(pair, 0.0), apart)
+                for name, difference in apart.items():
+                    bar = 1e-6 if (pair[0], name) == ("SMiLe", "gamma") else 1e-8
+                    assert difference <= bar, f"{case}: {name} differs by {difference}"
+            worst[pair] = max(worst.get(pair, 0.0), *apart.values())
     return worst
 
 

@@ -6,6 +6,7 @@ a million identical observations, alternating extremes, one observation, none.
 
 from __future__ import annotations
 
+import faulthandler
 import math
 import subprocess
 import sys
@@ -24,6 +25,14 @@ P_C = [1e-12, 0.5, 1.0 - 1e-12]
 SIGMAS = [1e-6, 1.0, 1e6]
 LARGEST = 1e308
 FUZZ = settings(derandomize=True, deadline=None, database=None, max_examples=60)
+
+
+@pytest.fixture(autouse=True)
+def _end_what_never_ends() -> Iterator[None]:
+    """Native code that loops for ever cannot be interrupted; end the process and say where."""
+    faulthandler.dump_traceback_later(240.0, exit=True)
+    yield
+    faulthandler.cancel_dump_traceback_later()
 
 
 def gaussian(sigma: float) -> vl.Gaussian:

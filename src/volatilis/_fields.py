@@ -147,12 +147,6 @@ def _shown(self: Any) -> str:
     return f"{type(self).__name__}({fields})"
 
 
-def field_rules(cls: type) -> dict[str, str]:
-    """What each field of a validated class accepts, in words."""
-    rules = {name: _rule(hint) for name, hint in get_type_hints(cls, include_extras=True).items()}
-    return {name: rule.words if rule is not None else "" for name, rule in rules.items()}
-
-
 def _rule(hint: Any) -> Rule | None:
     for extra in getattr(hint, "__metadata__", ()):
         if isinstance(extra, Rule):

@@ -458,7 +458,9 @@ def mixture_density(name: str, length: int, theta: Any) -> float:
     oracle, ys = SETTINGS[name].oracle, observations(name)[:length]
     weights = enumerate_histories(oracle, P_C, ys)[-1].run_lengths if length else [1.0]
     runs = range(1, length + 1) if length else [0]
-    return sum(w * math.exp(log_belief(oracle, oracle.posterior(ys[length - r :]), theta)) for r, w in zip(runs, weights, strict=True))
+    return sum(
+        w * math.exp(log_belief(oracle, oracle.posterior(ys[length - r :]), theta)) for r, w in zip(runs, weights, strict=True)
+    )
 
 
 @every_family
@@ -494,7 +496,9 @@ def test_density_of_a_belief_integrates_to_one(name: str) -> None:
         "bernoulli": (lambda x: 1 / (1 + math.exp(-x)), lambda x: 1 / (2 + math.exp(x) + math.exp(-x))),
     }
     theta, jacobian = transforms.get(name, (math.exp, math.exp))
-    mass = integrals.integral(lambda x: float(belief.pdf(theta(x))) * jacobian(x), -40, 40, [-10, -5, -3, -2, -1, 0, 1, 2, 3, 5, 10])
+    mass = integrals.integral(
+        lambda x: float(belief.pdf(theta(x))) * jacobian(x), -40, 40, [-10, -5, -3, -2, -1, 0, 1, 2, 3, 5, 10]
+    )
     assert_allclose(mass, 1.0, rtol=0, atol=1e-9)
 
 

@@ -71,9 +71,7 @@ def assert_exact(trace: vl.Trace, exact: Sequence[Posterior]) -> None:
     assert_allclose(rows(trace.variance), column(exact, "variance"), rtol=1e-10)
     assert_allclose(np.cumsum(trace.log_predictive), [step.log_evidence for step in exact], rtol=1e-10, atol=1e-12)
     assert_allclose(trace.adaptation_rate, [step.gamma for step in exact], rtol=1e-10)
-    assert_allclose(
-        trace.log_bayes_factor_surprise, [step.log_p_0 - step.log_p for step in exact], rtol=1e-10, atol=1e-12
-    )
+    assert_allclose(trace.log_bayes_factor_surprise, [step.log_p_0 - step.log_p for step in exact], rtol=1e-10, atol=1e-12)
     assert_allclose(trace.run_length, lengths, rtol=1e-10)
 
 
@@ -265,7 +263,9 @@ WEIGHTS: list[tuple[list[float], int]] = [
     *((normalised(np.random.default_rng(seed).dirichlet(np.full(21, 0.1))), 20) for seed in range(4)),
     *((normalised(np.random.default_rng(seed).dirichlet(np.full(40, 0.5))), 9) for seed in range(4)),
 ]
-every_weights = pytest.mark.parametrize(("weights", "n"), WEIGHTS, ids=[f"{len(w)}-to-{n}-{i}" for i, (w, n) in enumerate(WEIGHTS)])
+every_weights = pytest.mark.parametrize(
+    ("weights", "n"), WEIGHTS, ids=[f"{len(w)}-to-{n}-{i}" for i, (w, n) in enumerate(WEIGHTS)]
+)
 
 
 @every_weights
@@ -534,13 +534,17 @@ def test_adaptation_rate_and_bayes_factor_follow_from_shannon_surprise(name: str
 @pytest.mark.parametrize("kind", [vl.Nas10Star, vl.Nas12Star])
 def test_nassar_refuses_other_families_and_points_to_merge(kind: Any) -> None:
     for name in FAMILIES[1:]:
-        with pytest.raises(TypeError, match=rf"{kind.__name__}.*{type(SETTINGS[name].family).__name__}.*Merge\(family, p_c, n=1\)"):
+        with pytest.raises(
+            TypeError, match=rf"{kind.__name__}.*{type(SETTINGS[name].family).__name__}.*Merge\(family, p_c, n=1\)"
+        ):
             kind(SETTINGS[name].family, P_C)
 
 
 def test_smile_refuses_improper_likelihoods() -> None:
     for name in ("unknown-variance", "unknown-covariance"):
-        with pytest.raises(TypeError, match=rf"SMiLe cannot learn with {type(SETTINGS[name].family).__name__}.*no finite integral"):
+        with pytest.raises(
+            TypeError, match=rf"SMiLe cannot learn with {type(SETTINGS[name].family).__name__}.*no finite integral"
+        ):
             vl.SMiLe(SETTINGS[name].family, 0.1)
     learner = vl.SMiLe(vl.Exponential(2.2, 1.1), 0.1)
     with pytest.raises(ValueError, match="observation 2 is 0"):

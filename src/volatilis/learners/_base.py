@@ -21,6 +21,7 @@ from volatilis.special import exp, log, log_1p, total
 
 C = TypeVar("C", bound=type)
 NOTHING = 1e-300  # a weight below this is none: products of it with a predictive would lose digits to underflow
+FIRST_ROOM = 128  # for hypotheses whose number is not fixed; it doubles as needed
 READOUTS = ("mean", "variance", "log_p", "log_p_0", "gamma", "run_length")
 
 
@@ -80,6 +81,13 @@ class OneBelief(NamedTuple):
 
 def one_belief(family: Any, columns: int = 1) -> OneBelief:
     return OneBelief(prior_beliefs(family, columns), np.zeros(columns), prior_beliefs(family, 3), prior_beliefs(family), 0)
+
+
+@compiled_function
+def relax(family: Any, state: OneBelief, gamma: float) -> None:
+    """A step of time without an observation, for a learner that averages logarithms: towards the prior by gamma."""
+    family.blend(state.beliefs, state.i, state.pi_0, 0, 1.0 - gamma, gamma)
+    state.run_lengths[state.i] *= 1.0 - gamma
 
 
 @compiled_function
@@ -151,15 +159,6 @@ def hypotheses(family: Any, capacity: int, seed: int) -> Hypotheses:
         random=np.array([seed], dtype=np.uint64),
         pi_0=prior_beliefs(family),
     )
-
-
-@compiled_function
-def only_the_prior(family: Any, state: Hypotheses) -> None:
-    """One hypothesis: nothing observed since the change that begins every sequence."""
-    state.count[0] = 1
-    state.weights[0] = 1.0
-    state.run_lengths[0] = 0.0
-    family.prior(state.beliefs, 0)
 
 
 @compiled_function
@@ -255,21 +254,37 @@ def normalise(state: Hypotheses) -> None:
         state.weights[i] *= factor
 
 
-# --- the decorator -----------------------------------------------------------------------------------------------------
+# --- the decorators ----------------------------------------------------------------------------------------------------
 
 
 def learner(cls: C) -> C:
     """Make a NamedTuple class a learner: validate its fields, fill in the common readouts, let it be compiled."""
-    for name, default in vars(_Defaults).items():
-        if callable(default) and not hasattr(cls, name):
-            setattr(cls, name, default)
+    _fill_in(cls, _Readouts)
     if not hasattr(cls, "_readouts"):
         cls._readouts = READOUTS  # type: ignore[attr-defined]
     cls._is_learner = True  # type: ignore[attr-defined]
     return compiled_methods(validated(cls))
 
 
-class _Defaults:
+def learner_with_one_belief(cls: C) -> C:
+    """A learner whose state is one belief that starts as the prior; the class gives `update` and `elapse`."""
+    _fill_in(cls, _OneBeliefStart)
+    return learner(cls)
+
+
+def learner_with_hypotheses(cls: C) -> C:
+    """Exact inference and then an approximation; the class gives the latter, `approximate(state)`."""
+    _fill_in(cls, _ExactThenApproximate)
+    return learner(cls)
+
+
+def _fill_in(cls: type, defaults: type) -> None:
+    for name, method in vars(defaults).items():
+        if callable(method) and not hasattr(cls, name):
+            setattr(cls, name, method)
+
+
+class _Readouts:
     def read_mean(self: Any, state: Any, k: int) -> float:
         return state.belief_mean(self.family, k)
 
@@ -290,3 +305,37 @@ class _Defaults:
     @python_only
     def check_observations(self: Any, values: np.ndarray) -> None:
         """A learner that cannot take some valid observation of its family says so here."""
+
+
+class _OneBeliefStart:
+    @python_only
+    def init(self: Any, seed: int = 0, columns: int = 1) -> OneBelief:
+        return one_belief(self.family, columns)
+
+    def restart(self: Any, state: OneBelief) -> None:
+        self.family.prior(state.beliefs, state.i)
+        state.run_lengths[state.i] = 0.0
+
+
+class _ExactThenApproximate:
+    @python_only
+    def init(self: Any, seed: int = 0) -> Hypotheses:
+        state = hypotheses(self.family, getattr(self, "n", FIRST_ROOM - 1) + 1, seed)
+        self.restart(state)
+        return state
+
+    def restart(self: Any, state: Hypotheses) -> None:
+        """One hypothesis: nothing observed since the change that begins every sequence."""
+        state.count[0] = 1
+        state.weights[0] = 1.0
+        state.run_lengths[0] = 0.0
+        self.family.prior(state.beliefs, 0)
+
+    def update(self: Any, state: Hypotheses, y: Any) -> Info:
+        info = exact_step(self.family, self.p_c, state, y)
+        self.approximate(state)
+        return info
+
+    def elapse(self: Any, state: Hypotheses) -> None:
+        exact_elapse(self.family, self.p_c, state)
+        self.approximate(state)

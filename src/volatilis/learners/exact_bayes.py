@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from volatilis._fields import AnyFamily, Cutoff, Probability
 from volatilis._registry import python_only
 from volatilis.learners._base import (
     NOTHING,
     Hypotheses,
-    Info,
     drop_below,
-    exact_elapse,
-    exact_step,
     hypotheses,
-    learner,
-    only_the_prior,
+    learner_with_hypotheses,
 )
 
 
-@learner
+@learner_with_hypotheses
 class ExactBayes(NamedTuple):
     """Exact inference on the generative model: pi^(t) = sum_k w_k pi_k over all times k of the last change.
 
@@ -32,22 +28,7 @@ class ExactBayes(NamedTuple):
     p_c: Probability
     cutoff: Cutoff = 1e-16
 
-    @python_only
-    def init(self, seed: int = 0) -> Hypotheses:
-        state = hypotheses(self.family, 128, seed)
-        self.restart(state)
-        return state
-
-    def restart(self, state: Hypotheses) -> None:
-        only_the_prior(self.family, state)
-
-    def update(self, state: Hypotheses, y: Any) -> Info:
-        info = exact_step(self.family, self.p_c, state, y)
-        drop_below(state, max(self.cutoff, NOTHING), 1.0 / 16.0)
-        return info
-
-    def elapse(self, state: Hypotheses) -> None:
-        exact_elapse(self.family, self.p_c, state)
+    def approximate(self, state: Hypotheses) -> None:
         drop_below(state, max(self.cutoff, NOTHING), 1.0 / 16.0)
 
     def has_room(self, state: Hypotheses) -> bool:

@@ -6,22 +6,17 @@ import math
 from typing import Any, NamedTuple
 
 from volatilis._fields import AnyFamily, Count, Probability
-from volatilis._registry import compiled_function, python_only
+from volatilis._registry import compiled_function
 from volatilis.learners._base import (
     NOTHING,
     Hypotheses,
-    Info,
     drop,
     drop_below,
-    exact_elapse,
-    exact_step,
-    hypotheses,
-    learner,
-    only_the_prior,
+    learner_with_hypotheses,
 )
 
 
-@learner
+@learner_with_hypotheses
 class Merge(NamedTuple):
     """Exact inference, then merge the two neighbours in run length whose merging costs least, down to n hypotheses.
 
@@ -38,22 +33,7 @@ class Merge(NamedTuple):
     p_c: Probability
     n: Count
 
-    @python_only
-    def init(self, seed: int = 0) -> Hypotheses:
-        state = hypotheses(self.family, self.n + 1, seed)
-        self.restart(state)
-        return state
-
-    def restart(self, state: Hypotheses) -> None:
-        only_the_prior(self.family, state)
-
-    def update(self, state: Hypotheses, y: Any) -> Info:
-        info = exact_step(self.family, self.p_c, state, y)
-        merge_nearest(self.family, state, self.n)
-        return info
-
-    def elapse(self, state: Hypotheses) -> None:
-        exact_elapse(self.family, self.p_c, state)
+    def approximate(self, state: Hypotheses) -> None:
         merge_nearest(self.family, state, self.n)
 
 

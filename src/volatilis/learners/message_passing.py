@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from volatilis._fields import AnyFamily, Count, Probability
-from volatilis._registry import compiled_function, python_only
+from volatilis._registry import compiled_function
 from volatilis.learners._base import (
     NOTHING,
     Hypotheses,
-    Info,
     drop,
     drop_below,
-    exact_elapse,
-    exact_step,
-    hypotheses,
-    learner,
+    learner_with_hypotheses,
     normalise,
-    only_the_prior,
 )
 
 
-@learner
+@learner_with_hypotheses
 class MessagePassing(NamedTuple):
     """MPN (paper, Algorithm 2): exact inference, then keep the n hypotheses with the highest weights.
 
@@ -32,22 +27,7 @@ class MessagePassing(NamedTuple):
     p_c: Probability
     n: Count
 
-    @python_only
-    def init(self, seed: int = 0) -> Hypotheses:
-        state = hypotheses(self.family, self.n + 1, seed)
-        self.restart(state)
-        return state
-
-    def restart(self, state: Hypotheses) -> None:
-        only_the_prior(self.family, state)
-
-    def update(self, state: Hypotheses, y: Any) -> Info:
-        info = exact_step(self.family, self.p_c, state, y)
-        keep_heaviest(state, self.n)
-        return info
-
-    def elapse(self, state: Hypotheses) -> None:
-        exact_elapse(self.family, self.p_c, state)
+    def approximate(self, state: Hypotheses) -> None:
         keep_heaviest(state, self.n)
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from volatilis._fields import AnyFamily, Probability
-from volatilis._registry import compiled_function, compiled_methods, python_only
+from volatilis._registry import compiled_function, compiled_methods
 from volatilis.families.gaussian import Gaussian
-from volatilis.learners._base import Info, OneBelief, adaptation_rate, learner, log_odds, one_belief
+from volatilis.learners._base import Info, OneBelief, adaptation_rate, learner_with_one_belief, log_odds
 from volatilis.learners._nassar import require_gaussian, set_gaussian
 
 
-@learner
+@learner_with_one_belief
 class Nas12Star(NamedTuple):
     """Nas12* (paper, Supplementary Algorithm 2): Nassar et al. (2012) with a Gaussian prior.
 
@@ -26,14 +26,6 @@ class Nas12Star(NamedTuple):
 
     family: AnyFamily
     p_c: Probability
-
-    @python_only
-    def init(self, seed: int = 0, columns: int = 1) -> OneBelief:
-        return one_belief(self.family, columns)
-
-    def restart(self, state: OneBelief) -> None:
-        self.family.prior(state.beliefs, state.i)
-        state.run_lengths[state.i] = 0.0
 
     def update(self, state: OneBelief, y: float) -> Info:
         family, mu_0, rho = self.family, self.family.mu_0, state.pi_0.nu[0]

@@ -10,12 +10,12 @@ import numpy as np
 from volatilis._fields import AnyFamily, Positive
 from volatilis._registry import compiled_function, python_only
 from volatilis.families._base import Beliefs
-from volatilis.learners._base import Info, OneBelief, copy_column, learner, one_belief
+from volatilis.learners._base import Info, OneBelief, copy_column, learner_with_one_belief, relax
 
 BELIEF, LIKELIHOOD, BETWEEN = 0, 1, 2  # the columns of the working bank
 
 
-@learner
+@learner_with_one_belief
 class SMiLe(NamedTuple):
     """The SMiLe rule of Faraji, Preuschoff & Gerstner (2018); paper, Methods.
 
@@ -30,14 +30,6 @@ class SMiLe(NamedTuple):
 
     family: AnyFamily
     m: Positive
-
-    @python_only
-    def init(self, seed: int = 0, columns: int = 1) -> OneBelief:
-        return one_belief(self.family, columns)
-
-    def restart(self, state: OneBelief) -> None:
-        self.family.prior(state.beliefs, state.i)
-        state.run_lengths[state.i] = 0.0
 
     def update(self, state: OneBelief, y: Any) -> Info:
         family, pi, i, work = self.family, state.beliefs, state.i, state.work
@@ -54,9 +46,7 @@ class SMiLe(NamedTuple):
         return Info(log_p, log_p_0, gamma)
 
     def elapse(self, state: OneBelief) -> None:
-        gamma = self.m / (1.0 + self.m)
-        self.family.blend(state.beliefs, state.i, state.pi_0, 0, 1.0 - gamma, gamma)
-        state.run_lengths[state.i] *= 1.0 - gamma
+        relax(self.family, state, self.m / (1.0 + self.m))
 
     def _check(self) -> None:
         if not hasattr(self.family, "scaled_likelihood"):

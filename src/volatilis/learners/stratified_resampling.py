@@ -5,24 +5,19 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from volatilis._fields import AnyFamily, Count, Probability
-from volatilis._registry import compiled_function, python_only
+from volatilis._registry import compiled_function
 from volatilis.learners._base import (
     NOTHING,
     Hypotheses,
-    Info,
     drop_below,
-    exact_elapse,
-    exact_step,
-    hypotheses,
-    learner,
+    learner_with_hypotheses,
     move,
     normalise,
-    only_the_prior,
 )
 from volatilis.special import total, uniform
 
 
-@learner
+@learner_with_hypotheses
 class StratifiedResampling(NamedTuple):
     """SORN: exact inference, then optimal resampling to n hypotheses.
 
@@ -37,22 +32,7 @@ class StratifiedResampling(NamedTuple):
     p_c: Probability
     n: Count
 
-    @python_only
-    def init(self, seed: int = 0) -> Hypotheses:
-        state = hypotheses(self.family, self.n + 1, seed)
-        self.restart(state)
-        return state
-
-    def restart(self, state: Hypotheses) -> None:
-        only_the_prior(self.family, state)
-
-    def update(self, state: Hypotheses, y: Any) -> Info:
-        info = exact_step(self.family, self.p_c, state, y)
-        resample_optimally(state, self.n)
-        return info
-
-    def elapse(self, state: Hypotheses) -> None:
-        exact_elapse(self.family, self.p_c, state)
+    def approximate(self, state: Hypotheses) -> None:
         resample_optimally(state, self.n)
 
 

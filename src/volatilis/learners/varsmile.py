@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from volatilis._fields import AnyFamily, Positive
-from volatilis._registry import python_only
-from volatilis.learners._base import Info, OneBelief, adaptation_rate, learner, one_belief
+from volatilis.learners._base import Info, OneBelief, adaptation_rate, learner_with_one_belief, relax
 from volatilis.special import log
 
 
-@learner
+@learner_with_one_belief
 class VarSMiLe(NamedTuple):
     """Variational SMiLe (paper, Algorithm 1): averages the logarithms of "integrate" and "reset" with weight gamma.
 
@@ -25,14 +24,6 @@ class VarSMiLe(NamedTuple):
     family: AnyFamily
     m: Positive
 
-    @python_only
-    def init(self, seed: int = 0, columns: int = 1) -> OneBelief:
-        return one_belief(self.family, columns)
-
-    def restart(self, state: OneBelief) -> None:
-        self.family.prior(state.beliefs, state.i)
-        state.run_lengths[state.i] = 0.0
-
     def update(self, state: OneBelief, y: Any) -> Info:
         family, pi, i, pi_0 = self.family, state.beliefs, state.i, state.pi_0
         # Surprise
@@ -46,6 +37,4 @@ class VarSMiLe(NamedTuple):
         return Info(log_p, log_p_0, gamma)
 
     def elapse(self, state: OneBelief) -> None:
-        gamma = self.m / (1.0 + self.m)
-        self.family.blend(state.beliefs, state.i, state.pi_0, 0, 1.0 - gamma, gamma)
-        state.run_lengths[state.i] *= 1.0 - gamma
+        relax(self.family, state, self.m / (1.0 + self.m))
