@@ -1090,7 +1090,7 @@ def _smile_gaussian(ys, sigma, mu_0, sigma_0, m):
         if bound > 0.0:
             target, low, high = math.sqrt(bound), 0.0, 1.0
             f_low, f_high = -target, math.sqrt(max(largest, 0.0)) - target
-            change = 1.0
+            change, moved = 1.0, 0
             for _ in range(100 if f_high > 0.0 else 0):
                 before = change
                 change = (low * f_high - high * f_low) / (f_high - f_low)
@@ -1099,14 +1099,14 @@ def _smile_gaussian(ys, sigma, mu_0, sigma_0, m):
                 inverse = 1.0 / (nu + change * (1.0 - nu))
                 step, ratio = change * inverse, change * (nu - 1.0) * inverse
                 f = math.sqrt(max(0.5 * (ratio - math.log1p(ratio) + nu * squared * step * step), 0.0)) - target
-                if abs(change - before) <= 1e-13 * change or f == 0.0:
+                if abs(f) <= 1e-13 * target + 1e-15 / target or abs(change - before) <= 1e-14 * change:
                     break
                 if f < 0.0:
-                    low, f_low = change, f
-                    f_high *= 0.5
+                    f_high *= 0.5 if moved == -1 else 1.0
+                    low, f_low, moved = change, f, -1
                 else:
-                    high, f_high = change, f
-                    f_low *= 0.5
+                    f_low *= 0.5 if moved == 1 else 1.0
+                    high, f_high, moved = change, f, 1
         nu = (1.0 - change) * nu + change
         mu += change / nu * (y - mu)
         r = (1.0 - change) * r + change
@@ -1169,7 +1169,7 @@ def _smile_categorical(ys, k, s, m):
         if bound > 0.0:
             target, low, high = math.sqrt(bound), 0.0, 1.0
             f_low, f_high = -target, math.sqrt(max(largest, 0.0)) - target
-            change = 1.0
+            change, moved = 1.0, 0
             for _ in range(100 if f_high > 0.0 else 0):
                 before = change
                 change = (low * f_high - high * f_low) / (f_high - f_low)
@@ -1177,20 +1177,20 @@ def _smile_categorical(ys, k, s, m):
                     change = 0.5 * (low + high)
                 total = nu + change * (k + 1.0 - nu)
                 log_gamma_nu, psi_nu = _log_gamma_and_digamma(total)
-                moved = log_gamma_nu - norm
+                divergence = log_gamma_nu - norm
                 for row in range(k):
                     more = change * ((2.0 if row == y else 1.0) - chi[row])
                     log_gamma_row, psi_row = _log_gamma_and_digamma(chi[row] + more)
-                    moved += more * (psi_row - psi_nu) - log_gamma_row
-                f = math.sqrt(max(moved, 0.0)) - target
-                if abs(change - before) <= 1e-13 * change or f == 0.0:
+                    divergence += more * (psi_row - psi_nu) - log_gamma_row
+                f = math.sqrt(max(divergence, 0.0)) - target
+                if abs(f) <= 1e-13 * target + 1e-15 / target or abs(change - before) <= 1e-14 * change:
                     break
                 if f < 0.0:
-                    low, f_low = change, f
-                    f_high *= 0.5
+                    f_high *= 0.5 if moved == -1 else 1.0
+                    low, f_low, moved = change, f, -1
                 else:
-                    high, f_high = change, f
-                    f_low *= 0.5
+                    f_low *= 0.5 if moved == 1 else 1.0
+                    high, f_high, moved = change, f, 1
         nu = (1.0 - change) * nu + change * (k + 1.0)
         r = (1.0 - change) * r + change
         inverse, following = 1.0 / nu, 1.0 / (nu + 1.0)

@@ -182,7 +182,6 @@ def divergence(oracle: Any, p: Parameters, q: Parameters) -> float:
     if isinstance(oracle, conjugate.MultivariateGaussian):
         return kl_multivariate_normal(p, q)
     if isinstance(oracle, conjugate.GaussianUnknownVariance):
-        (mu_p, kappa_p, alpha_p, beta_p), (mu_q, kappa_q, alpha_q, beta_q) = p, q
         one, other = ((np.array([mu]), k, 2 * a, np.array([[2 * b]])) for mu, k, a, b in (p, q))
         return kl_normal_inverse_wishart(one, other)
     if isinstance(oracle, conjugate.MultivariateGaussianUnknownCovariance):

@@ -105,7 +105,7 @@ def main() -> None:
         "Merge n=5": vl.Merge(family, p_c=0.02, n=5),
         "ParticleFilter n=50": vl.ParticleFilter(family, p_c=0.02, n=50),
         "VarSMiLe": vl.VarSMiLe(family, m=0.02),
-        "SMiLe": vl.SMiLe(family, m=0.02),
+        "SMiLe": vl.SMiLe(family, m=1e-4),
     }
     print(f"{changed.sum()} changes in {y.size} observations")
     print(f"{'learner':20s} {'error^2 against truth':>22s} {'against ExactBayes':>20s}")

@@ -23,6 +23,7 @@ from volatilis.learners._base import Hypotheses, OneBelief
 from volatilis.traces import Step, Trace, Traces, defined_readouts, step_class
 
 MISSING = {"error": OBSERVE, "elapse": ELAPSE, "skip": SKIP}
+ROOM_TO_WORK = ("scratch", "lanes")  # what is in there means nothing between two steps
 LOCK_STEP_COLUMNS = 64  # sequences side by side: enough to fill vector registers, few enough to stay in the first cache
 
 
@@ -155,10 +156,12 @@ class Stream:
             _check_state(stream._learner, stream._state, state)
             if not isinstance(out, np.ndarray) or out.shape != stream._out.shape or out.dtype != stream._out.dtype:
                 raise ValueError("its last step is of another size")
+            if not (out[4] >= 0.0 and out[4] == np.floor(out[4]) < 2.0**53):
+                raise ValueError(f"{out[4]} observations")
             stream._out[:] = out
             stream._bind(state)
-        except state_files.StateFileError:
-            raise
+        except state_files.StateFileError as error:
+            raise state_files.StateFileError(f"{path}: {error}") from None
         except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError, MemoryError) as error:
             raise state_files.StateFileError(f"{path} does not hold the state of a learner: {error}") from error
         return stream
@@ -414,12 +417,12 @@ def _check_arrays(expected: Any, found: Any) -> None:
     if isinstance(expected, tuple):
         if type(expected) is not type(found):
             raise ValueError(f"a {type(found).__name__} where a {type(expected).__name__} belongs")
-        for a, b in zip(expected, found, strict=True):
+        for name, a, b in zip(expected._fields, expected, found, strict=True):
             _check_arrays(a, b)
+            if isinstance(b, np.ndarray) and b.dtype == np.float64 and name not in ROOM_TO_WORK and not np.all(np.isfinite(b)):
+                raise ValueError(f"numbers in {name} that are not finite")
     elif isinstance(expected, np.ndarray):
         if not isinstance(found, np.ndarray) or expected.dtype != found.dtype or expected.shape != found.shape:
             raise ValueError(f"an array of another kind where one of shape {expected.shape} belongs")
-        if found.dtype == np.float64 and not np.all(np.isfinite(found)):
-            raise ValueError("numbers that are not finite")
     elif type(expected) is not type(found) or expected != found:
         raise ValueError(f"{found!r} where {expected!r} belongs")

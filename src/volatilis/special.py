@@ -110,13 +110,6 @@ def log_1p(x: float) -> float:
 
 
 @compiled_function
-def log_add_exp(a: float, b: float) -> float:
-    """log(e^a + e^b)."""
-    top, low = (a, b) if a > b else (b, a)
-    return top if top == -np.inf else top + log_1p(exp(low - top))
-
-
-@compiled_function
 def hypotenuse(a: float, b: float) -> float:
     """sqrt(a^2 + b^2) that neither overflows nor underflows on the way."""
     a, b = abs(a), abs(b)

@@ -546,7 +546,7 @@ def test_quantiles_that_are_refused() -> None:
 @every_family
 @pytest.mark.parametrize("length", [1, 6])
 def test_draws_from_a_belief_have_its_moments(name: str, length: int) -> None:
-    """The mean of n draws within 5 standard errors, these from the exact variance; for bounded or light tails the variance too."""
+    """The mean of n draws within 5 standard errors, these from the exact variance; where tails are light, the variance too."""
     n = 3_000 if name == "unknown-covariance" else 20_000
     belief = belief_after(name, length)
     draws = belief.sample(n, seed=5).reshape(n, -1)

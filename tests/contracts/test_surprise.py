@@ -204,7 +204,6 @@ def test_surprises_of_the_exact_mixture(name: str) -> None:
         pytest.param("gaussian", lambda f: vl.Merge(f, P_C, n=3), id="merge-gaussian"),
         pytest.param("gaussian", lambda f: vl.ParticleFilter(f, P_C, n=5), id="particle-filter-gaussian"),
         pytest.param("bernoulli", lambda f: vl.Merge(f, P_C, n=2), id="merge-bernoulli"),
-        pytest.param("exponential", lambda f: vl.MessagePassing(f, 0.01, n=2), id="message-passing-exponential"),
     ],
 )
 def test_surprises_of_bounded_mixtures(name: str, make: Any) -> None:
@@ -278,14 +277,13 @@ def test_surprises_of_extreme_observations() -> None:
         assert_allclose([bayesian / y / y, corrected / y / y], [0.25, 0.5], rtol=10 / y + 1e-9)
 
 
-@every_line
-def test_surprises_do_not_depend_on_how_the_learner_runs(name: str) -> None:
-    """A sequence of 100 is more than the room for hypotheses that a state starts with."""
-    family, ys = SETTINGS[name].family, observations(name, 100)
+def test_surprises_beyond_the_room_that_a_state_starts_with() -> None:
+    """70 observations leave 70 hypotheses; the state grows on the way, and what came before stays as it was."""
+    family, ys = SETTINGS["gaussian"].family, observations("gaussian", 70)
     whole = vl.run(vl.ExactBayes(family, P_C, cutoff=0.0), ys)
-    half = vl.run(vl.ExactBayes(family, P_C, cutoff=0.0), ys[:50])
+    part = vl.run(vl.ExactBayes(family, P_C, cutoff=0.0), ys[:40])
     for measure in MEASURES:
-        assert_array_equal(getattr(whole, measure)[:50], getattr(half, measure))
+        assert_array_equal(getattr(whole, measure)[:40], getattr(part, measure))
         assert np.all(getattr(whole, measure) > -1e-9)
         assert np.all(np.isfinite(getattr(whole, measure)))
 
@@ -342,7 +340,7 @@ def test_a_waiting_time_of_zero_has_no_confidence_corrected_surprise() -> None:
 def test_leaky_has_no_divergences(measure: str) -> None:
     with vl.plain_python():
         trace = vl.run(vl.Leaky(vl.Gaussian(1.0), 0.8), [0.1, 0.2])
-    with pytest.raises((TypeError, AttributeError), match="Leaky.*no belief"):
+    with pytest.raises((TypeError, AttributeError), match=r"Leaky.*no belief"):
         getattr(trace, measure)
 
 
