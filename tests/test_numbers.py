@@ -29,7 +29,7 @@ FUZZ = settings(derandomize=True, deadline=None, database=None, max_examples=60)
 @pytest.fixture(autouse=True)
 def _end_what_never_ends() -> Iterator[None]:
     """Native code that loops for ever cannot be interrupted; end the process and say where."""
-    faulthandler.dump_traceback_later(240.0, exit=True)
+    faulthandler.dump_traceback_later(100.0, exit=True)
     yield
     faulthandler.cancel_dump_traceback_later()
 

@@ -404,6 +404,8 @@ def _check_state(learner: Any, fresh: Any, found: Any) -> None:
         while hasattr(learner, "grow") and fresh.weights.size < min(room, 2**30):
             fresh = learner.grow(fresh)
     _check_arrays(fresh, found)
+    if not np.all(found.beliefs.nu >= 0.0):
+        raise ValueError("beliefs from fewer than no observations")
     if isinstance(found, Hypotheses):
         live, least = int(found.count[0]), learner.n if isinstance(learner, ParticleFilter) else 1
         if not least <= live <= found.weights.size:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import math
 import os
 import pathlib
 import tempfile
@@ -17,10 +18,11 @@ from typing import Any
 import numpy as np
 
 from volatilis import _registry
-from volatilis._fields import given_fields
+from volatilis._fields import DERIVED, given_fields
 
 FORMAT, VERSION = "volatilis-stream", 1
 MAX_BYTES = 1 << 30
+DTYPES = ("<f8", "<i8", "<u8")
 
 
 class StateFileError(ValueError):
@@ -86,10 +88,24 @@ def from_data(data: Any) -> Any:
     if not isinstance(data, dict):
         return data
     if "dtype" in data:
-        return np.array(data["values"], dtype=np.dtype(data["dtype"])).reshape(data["shape"])
+        return _array(data)
     cls = _registry.classes.get(data["class"])
     if cls is None:
         module, name = str(data["class"]).split(":", 1)
         raise StateFileError(f"the state needs the class {name} of the module {module}: import that module, then load again")
-    fields = {name: from_data(item) for name, item in data["fields"].items()}
-    return cls._make([fields[name] for name in cls._fields if name in fields])  # type: ignore[attr-defined]
+    defaults, names = cls._field_defaults, list(cls._fields)  # type: ignore[attr-defined]
+    given = [name for name in names if defaults.get(name) is not DERIVED]
+    if set(data["fields"]) != set(given):
+        raise StateFileError(f"the fields of {cls.__name__} are {', '.join(given)}, not {', '.join(data['fields']) or 'none'}")
+    return cls._make([from_data(data["fields"][name]) for name in given])  # type: ignore[attr-defined]
+
+
+def _array(data: dict[str, Any]) -> np.ndarray:
+    dtype, shape, values = data["dtype"], data["shape"], data["values"]
+    if dtype not in DTYPES or not isinstance(shape, list) or not isinstance(values, list):
+        raise StateFileError(f"an array of dtype {dtype!r} is not accepted; {', '.join(DTYPES)} are")
+    if not all(type(extent) is int and extent >= 0 for extent in shape) or math.prod(shape) != len(values):
+        raise StateFileError(f"an array of shape {shape!r} with {len(values)} values")
+    if not all(type(value) is (float if dtype == "<f8" else int) for value in values):
+        raise StateFileError(f"an array of dtype {dtype} with other values")
+    return np.array(values, dtype=np.dtype(dtype)).reshape(shape)
