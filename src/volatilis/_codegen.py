@@ -48,7 +48,7 @@ def compile_driver(driver: Callable[..., None], args: tuple[Any, ...]) -> Code:
         with _translation_only(), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             function = numba.cfunc("void(int64)", error_model="numpy")(entry)
-    except NumbaError as error:
+    except (NumbaError, AttributeError, NotImplementedError) as error:
         names = ", ".join(cls.__name__ for cls in classes)
         raise CompilationError(f"cannot compile {driver.__name__} for {names}: {_innermost(error)}") from error
     finally:

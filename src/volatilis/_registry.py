@@ -75,7 +75,10 @@ def _check_method(cls: type, name: str, method: Callable[..., Any]) -> None:
     known = method_signatures.get(name)
     signature = inspect.signature(method)
     if known is not None and len(known.parameters) != len(signature.parameters):
-        raise TypeError(f"{cls.__name__}.{name}{signature}: every compiled method {name!r} takes {known}")
+        raise TypeError(
+            f"{cls.__name__}.{name}{signature}: in this process every compiled method {name!r} takes {known}; "
+            "choose another name, or start Python anew"
+        )
     if any(step.opname == "RAISE_VARARGS" for step in dis.get_instructions(method)):
         raise TypeError(
             f"{cls.__name__}.{name} raises an exception, which compiled code cannot; check values at construction, "

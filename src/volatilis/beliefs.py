@@ -30,11 +30,14 @@ class Belief:
             self.weights, self.run_lengths = np.ones(1), state.run_lengths[i : i + 1].copy()
 
     def __repr__(self) -> str:
-        return f"Belief(mean={self.mean!r}, {self.weights.size} hypotheses, {self._learner!r})"
+        count = f"{self.weights.size} hypothes{'i' if self.weights.size == 1 else 'e'}s"
+        return f"Belief(mean={self.mean!r}, {count}, {self._learner!r})"
 
     @property
     def mean(self) -> Any:
         """E[theta]: a number, or an array where theta has several elements."""
+        if "variance" not in self._learner._readouts and self.run_lengths[0] == 0.0:
+            return self._shaped(np.full(self._family.size(), np.nan))
         read = self._family.estimate if "variance" not in self._learner._readouts else self._family.mean
         with np.errstate(all="ignore"):
             return self._mixed(read)

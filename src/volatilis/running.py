@@ -78,7 +78,7 @@ def run_many(
             learner.check_observations(value[~absent])
     if _fits_lock_step(learner, values, events):
         keys = [0] * count
-        outs = _run_lock_step(learner, values, workers)
+        outs = _run_lock_step(learner, values, workers, wanted)
     else:
         keys = _keys(learner, seed, count)
         with ThreadPoolExecutor(workers) as pool:
@@ -88,7 +88,9 @@ def run_many(
 
 
 class Stream:
-    """A learner that takes one observation at a time, in constant memory.
+    """A learner that takes one observation at a time, in memory that does not grow with their number.
+
+    (That of `ExactBayes` holds its live hypotheses, of which there may be as many as observations since the last change.)
 
     stream = Stream(learner)
     step = stream.update(y)       # step.mean, step.bayes_factor_surprise, ...
@@ -285,7 +287,7 @@ def _fits_lock_step(learner: Any, values: Sequence[np.ndarray], events: Sequence
     return values[0].ndim == 1 and not any(e.any() for e in {id(e): e for e in events}.values())
 
 
-def _run_lock_step(learner: Any, values: Sequence[np.ndarray], workers: int) -> Any:
+def _run_lock_step(learner: Any, values: Sequence[np.ndarray], workers: int, readouts: tuple[str, ...]) -> Any:
     """Blocks of sequences side by side, one block per task; returns a function from sequence to its outputs.
 
     The last block is filled up with copies of the last sequence.
@@ -309,8 +311,13 @@ def _run_lock_step(learner: Any, values: Sequence[np.ndarray], workers: int) -> 
 
     def outputs_of(i: int) -> Outputs:
         block, column = divmod(i, width)
-        means, variances, *rest = (array[..., column] for array in outs[block])
-        return Outputs(means.T, variances.T, *rest)
+        means, variances, log_p, log_p_0, gamma, run_length = (array[..., column] for array in outs[block])
+        return Outputs(
+            means.T if "mean" in readouts else means.T[:0],
+            variances.T if "variance" in readouts else variances.T[:0],
+            *(log_p, log_p_0, gamma),
+            run_length if "run_length" in readouts else run_length[:0],
+        )
 
     return outputs_of
 
@@ -419,7 +426,8 @@ def _check_arrays(expected: Any, found: Any) -> None:
     if isinstance(expected, tuple):
         if type(expected) is not type(found):
             raise ValueError(f"a {type(found).__name__} where a {type(expected).__name__} belongs")
-        for name, a, b in zip(expected._fields, expected, found, strict=True):
+        names: tuple[str, ...] = getattr(expected, "_fields", ())
+        for name, a, b in zip(names, expected, found, strict=True):
             _check_arrays(a, b)
             if isinstance(b, np.ndarray) and b.dtype == np.float64 and name not in ROOM_TO_WORK and not np.all(np.isfinite(b)):
                 raise ValueError(f"numbers in {name} that are not finite")

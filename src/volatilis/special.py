@@ -75,7 +75,7 @@ def exp_in_range(x: float) -> float:
 
 @compiled_function
 def log(x: float) -> float:
-    """The natural logarithm to within 1 unit in the last place; -inf at 0 (x >= 0 is the caller's promise)."""
+    """The natural logarithm to within 1 unit in the last place; -inf at 0, NaN below."""
     tiny = x < SMALLEST_NORMAL
     scaled = np.float64(x * TWO_TO_54 if tiny else x)
     bits = scaled.view(np.int64)
@@ -97,6 +97,7 @@ def log(x: float) -> float:
     tail = s * z * p  # 2 artanh(s) = 2 s + tail, and 2 s = f - s f
     value = fma(k, LOG_2_HIGH, f - (s * f - fma(k, LOG_2_LOW, tail)))
     value = x if x == np.inf else value
+    value = np.nan if x < 0.0 else value
     return -np.inf if x == 0.0 else value
 
 
@@ -107,6 +108,13 @@ def log_1p(x: float) -> float:
     rounding = u - 1.0
     safe = 1.0 if rounding == 0.0 else rounding
     return x if rounding == 0.0 else log(u) * (x / safe)
+
+
+@compiled_function
+def bounded(z: float) -> float:
+    """z, but no further out than 1e150: its square is finite."""
+    z = 1e150 if z > 1e150 else z
+    return -1e150 if z < -1e150 else z
 
 
 @compiled_function
@@ -136,7 +144,9 @@ def _stirling_remainder(x: float) -> float:
 
 @compiled_function
 def log_gamma(x: float) -> float:
-    """log Gamma(x) for x > 0."""
+    """log Gamma(x) for x > 0, else NaN."""
+    if not x > 0.0:
+        return np.nan
     product = 1.0
     while x < 10.0:  # Gamma(x) = Gamma(x + 1) / x
         product *= x
@@ -146,7 +156,9 @@ def log_gamma(x: float) -> float:
 
 @compiled_function
 def log_gamma_ratio(x: float, d: float) -> float:
-    """log Gamma(x + d) - log Gamma(x) for x > 0, x + d > 0, without cancellation where x is large."""
+    """log Gamma(x + d) - log Gamma(x) for x > 0 and x + d > 0, else NaN; without cancellation where x is large."""
+    if not (x > 0.0 and x + d > 0.0):
+        return np.nan
     product = 1.0
     while x < 10.0 or x + d < 10.0:
         product *= x / (x + d)

@@ -53,20 +53,23 @@ def shannon_surprise(log_p: Any, log_p_0: Any, p_c: float) -> Any:
 
 def check_divergence(learner: Any, measure: str) -> None:
     """Refuse what could only be approximated."""
-    family = learner.family
+    family, words = learner.family, measure.replace("confidence_corrected", "confidence-corrected").replace("_", " ")
     if learner._readouts == ("mean", "run_length"):
-        raise TypeError(f"{type(learner).__name__} has no belief, so no {measure.replace('_', ' ')}")
+        raise TypeError(f"{type(learner).__name__} has no belief, so no {words}")
     if measure == "confidence_corrected_surprise" and not hasattr(family, "scaled_likelihood"):
         reason = "it does not define scaled_likelihood"
         if hasattr(family, "improper_scaled_likelihood"):
             reason = family.improper_scaled_likelihood(np.zeros(0))
         raise TypeError(f"{type(family).__name__} has no confidence-corrected surprise: {reason}")
     if not hasattr(family, "divergence"):
-        raise TypeError(f"{type(family).__name__} does not define divergence, which {measure.replace('_', ' ')} needs")
+        raise TypeError(f"{type(family).__name__} does not define divergence, which {words} needs")
     mixture = isinstance(learner.init(0), Hypotheses) and getattr(learner, "n", 2) > 1
-    if mixture and not (family.size() == 1 and hasattr(family, "log_density")):
+    lacking = [name for name in ("log_density", "lower", "upper") if not hasattr(family, name)]
+    if mixture and family.size() == 1 and lacking:
+        raise TypeError(f"{type(family).__name__} does not define {', '.join(lacking)}, which the {words} of a mixture needs")
+    if mixture and family.size() > 1:
         raise TypeError(
-            f"{measure.replace('_', ' ')} of {type(learner).__name__} with {type(family).__name__} is a divergence of mixtures "
+            f"{words} of {type(learner).__name__} with {type(family).__name__} is a divergence of mixtures "
             f"over {family.size()} parameters, which has no closed form and is not approximated here; a learner with one belief "
             "(VarSMiLe, SMiLe, or Merge with n=1) has it in closed form"
         )
@@ -151,7 +154,7 @@ def integrate_piece(quadrature: Any, family: Any, f: Hypotheses, g: Hypotheses, 
         a, b, whole = pieces[0, waiting], pieces[1, waiting], pieces[2, waiting]
         middle = 0.5 * (a + b)
         left, right = gauss(quadrature, family, f, g, a, middle), gauss(quadrature, family, f, g, middle, b)
-        agree = abs(left + right - whole) <= 1e-4 * quadrature.accuracy
+        agree = abs(left + right - whole) <= 2e-3 * quadrature.accuracy
         if agree or waiting + 2 > pieces.shape[1] or not a < middle < b:
             result += left + right
         else:

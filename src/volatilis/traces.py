@@ -136,7 +136,7 @@ class Trace(_Readouts):
     @property
     def observations(self) -> np.ndarray:
         """The observations, a missing one as NaN."""
-        values = np.array(self._values, dtype=float)
+        values = np.array(self._learner.family.as_observed(self._values), dtype=float)
         values[self._missing] = np.nan
         return values
 
@@ -200,7 +200,7 @@ class Trace(_Readouts):
 
 
 class Traces(Sequence[Trace]):
-    """The traces of many sequences: indexing gives a Trace; equally long ones can also be read as whole arrays."""
+    """The traces of many sequences: indexing gives a Trace."""
 
     def __init__(self, make: Any, count: int) -> None:
         self._make, self._count = make, count

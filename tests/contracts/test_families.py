@@ -293,6 +293,9 @@ def test_scaled_likelihood_is_the_likelihood_and_integrates_to_one(name: str) ->
             )
             constant = -math.log(mass)
         assert_allclose(constants, constant, rtol=1e-8, atol=1e-8)
+        parameters = (y, np.array(COVARIANCE)) if name == "multivariate" else naive.scaled_likelihood(oracle, y)
+        assert_allclose(means(family, beliefs), oracle.mean_given(parameters), rtol=1e-12)
+        assert_allclose(variances(family, beliefs), oracle.variance_given(parameters), rtol=1e-12)
 
 
 def test_improper_scaled_likelihoods_are_named() -> None:

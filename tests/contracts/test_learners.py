@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
@@ -96,6 +97,16 @@ def test_exact_bayes_at_low_and_at_high_noise(sigma: float, p_c: float) -> None:
     assert_exact(vl.run(vl.ExactBayes(vl.Gaussian(sigma, 0.3, 2.0), p_c, cutoff=0.0), ys), exact)
 
 
+@pytest.mark.parametrize("name", ["gaussian", "categorical"])
+def test_exact_bayes_beyond_enumeration(name: str) -> None:
+    """90 observations, more than the room that a state starts with, against naive message passing that drops nothing."""
+    ys = observations(name, 90)
+    trace = vl.run(vl.ExactBayes(SETTINGS[name].family, P_C, cutoff=0.0), ys)
+    steps = naive.message_passing(SETTINGS[name].oracle, P_C, ys)
+    assert_steps(trace, steps, rtol=1e-10)
+    assert_allclose(trace.run_length, [step.run_length for step in steps], rtol=1e-10)
+
+
 @pytest.mark.parametrize("alpha_0", [0.4, 0.7, 1.3])
 def test_exact_bayes_where_moments_do_not_exist(alpha_0: float) -> None:
     """A broad prior: infinite moments are infinite, never NaN, and the others are right."""
@@ -174,6 +185,49 @@ def assert_steps(trace: vl.Trace, steps: Sequence[naive.Step], rtol: float = 1e-
     assert_allclose(trace.log_bayes_factor_surprise, [step.log_p_0 - step.log_p for step in steps], rtol=rtol, atol=1e-10)
 
 
+def naive_merge(oracle: conjugate.Gaussian, p_c: float, ys: Sequence[float], n: int) -> list[naive.Step]:
+    """Message passing with (weight, mean, variance, run length) for each hypothesis, the oldest first.
+
+    While there are more than n, the neighbours of least sqrt(w w') (|m - m'|^2 + (V + V') log^2(V / V')), lengths in units of
+    sigma, become one.
+    """
+    hypotheses, steps = [(1.0, oracle.mu_0, oracle.sigma_0**2, 0.0)], []
+    for t, y in enumerate(ys):
+        log_p_0 = oracle.log_predictive([], y)
+        logs = [math.log(w) + oracle.log_predictive_given((m, v), y) for w, m, v, _ in hypotheses]
+        log_p = float(np.logaddexp.reduce(logs))
+        gamma = naive.adaptation_rate(log_p, log_p_0, p_c / (1 - p_c))
+        stay = [((1 - gamma) * math.exp(log - log_p), *h[1:]) for h, log in zip(hypotheses, logs, strict=True)]
+        grown = [*stay, (gamma, oracle.mu_0, oracle.sigma_0**2, 0.0)] if t else hypotheses
+        hypotheses = []
+        for w, m, v, r in grown:
+            after = conjugate.Gaussian(oracle.sigma, m, math.sqrt(v)).posterior([y])
+            hypotheses.append((w, *after, r + 1))
+        while len(hypotheses) > n:
+            costs = []
+            for (w, m, v, _), (x, k, u, _) in itertools.pairwise(hypotheses):
+                apart = ((m - k) ** 2 + (v + u) * math.log(v / u) ** 2) / oracle.sigma**2
+                costs.append(math.sqrt(w * x) * apart)
+            i = int(np.argmin(costs))
+            (w, m, v, r), (x, k, u, q) = hypotheses[i : i + 2]
+            a, b = w / (w + x), x / (w + x)
+            hypotheses[i : i + 2] = [(w + x, a * m + b * k, a * v + b * u + a * b * (m - k) ** 2, a * r + b * q)]
+        weights, ms, vs, rs = np.array(hypotheses).T
+        mean = weights @ ms
+        variance = weights @ (vs + (ms - mean) ** 2)
+        steps.append(naive.Step(np.array([mean]), np.array([variance]), gamma, log_p, log_p_0, None, float(weights @ rs)))
+    return steps
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 8])
+@pytest.mark.parametrize("p_c", [0.01, 0.15])
+def test_merge_joins_the_cheapest_neighbours(n: int, p_c: float) -> None:
+    setting, ys = SETTINGS["gaussian"], observations("gaussian", 60)
+    trace, steps = vl.run(vl.Merge(setting.family, p_c, n), ys), naive_merge(setting.oracle, p_c, ys, n)
+    assert_steps(trace, steps)
+    assert_allclose(trace.run_length, [step.run_length for step in steps], rtol=1e-9)
+
+
 # Learners that sample
 
 
@@ -199,6 +253,26 @@ def test_particle_filter_converges_to_exact_bayes(name: str) -> None:
     evidence = np.array([trace.log_predictive.sum() for trace in traces])
     error = 5 * evidence.std(ddof=1) / math.sqrt(seeds) + 5 * len(ys) / n
     assert abs(evidence.mean() - exact.log_predictive.sum()) <= error
+
+
+@pytest.mark.parametrize("below", [0.0, 0.5, 1.0])
+def test_particles_are_resampled_when_few_are_effective(below: float) -> None:
+    """N_eff = 1 / sum w^2 <= below * n: never for 0; for 1 always, so that all weights are the same; in between both happen."""
+    n, effective = 20, []
+    with vl.plain_python():
+        stream = vl.Stream(vl.ParticleFilter(SETTINGS["gaussian"].family, P_C, n, resample_below=below), seed=1)
+        for y in observations("gaussian", 30):
+            stream.update(y)
+            effective.append(1 / np.sum(stream.belief.weights**2))
+    assert np.all(np.array(effective) > below * n * (1 - 1e-12))
+    fresh = np.isclose(effective, n, rtol=1e-12)[10:]  # at first all particles are the same, resampled or not
+    if below == 0.0:
+        assert min(effective) < 0.5 * n
+        assert not fresh.any()
+    elif below == 1.0:
+        assert fresh.all()
+    else:
+        assert 2 <= fresh.sum() <= 18
 
 
 @pytest.mark.parametrize("name", SAMPLED)

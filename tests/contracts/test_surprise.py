@@ -16,7 +16,6 @@ from scipy.integrate import trapezoid
 from scipy.special import logsumexp
 
 import volatilis as vl
-from volatilis.families import prior_beliefs
 
 from ..oracles import conjugate, integrals
 from ..oracles import learners as naive
@@ -28,9 +27,7 @@ from ..settings import (
     P_C,
     PROPER,
     SETTINGS,
-    SUPPORTS,
     divergence,
-    encoded,
     every_line,
     observations,
 )
@@ -342,13 +339,3 @@ def test_leaky_has_no_divergences(measure: str) -> None:
         trace = vl.run(vl.Leaky(vl.Gaussian(1.0), 0.8), [0.1, 0.2])
     with pytest.raises((TypeError, AttributeError), match=r"Leaky.*no belief"):
         getattr(trace, measure)
-
-
-def test_scaled_likelihood_of_the_library_is_the_one_compared_with() -> None:
-    for name in PROPER:
-        family, oracle = SETTINGS[name].family, SETTINGS[name].oracle
-        beliefs, y = prior_beliefs(family), observations(name)[0]
-        family.scaled_likelihood(beliefs, 0, encoded(family, y))
-        found = [family.mean(beliefs, 0, k) for k in range(family.size())]
-        assert_allclose(found, oracle.mean_given(scaled_likelihood(name, y)), rtol=1e-12)
-    assert set(SUPPORTS) < set(PROPER)

@@ -23,7 +23,7 @@ Compiled, called by learners (`beliefs` is a bank, `i` its column):
                                                one-dimensional theta only: the density of its unconstrained coordinate x, and
                                                bounds that leave out less than 1e-16 of the belief on each side
 
-Python only: `observations(ys)` validates and encodes, `coordinate(theta)`, `distribution(beliefs, i)`,
+Python only: `observations(ys)` validates and encodes, `as_observed(values)` decodes, `distribution(beliefs, i)`,
 `sample_parameter(rng)`, `sample_observations(theta, n, rng)`, `parameter_names()`.
 """
 
@@ -99,6 +99,18 @@ class _Defaults:
     @python_only
     def observations(self: Any, ys: Any) -> tuple[np.ndarray, np.ndarray]:
         return real_observations(type(self).__name__, ys)
+
+    @python_only
+    def as_observed(self: Any, values: np.ndarray) -> np.ndarray:
+        return values
+
+    @python_only
+    def sample_parameter(self: Any, rng: np.random.Generator) -> np.ndarray:
+        raise UndefinedError(f"{type(self).__name__} does not define sample_parameter(rng), which this needs")
+
+    @python_only
+    def sample_observations(self: Any, theta: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
+        raise UndefinedError(f"{type(self).__name__} does not define sample_observations(theta, n, rng), which this needs")
 
     @python_only
     def distribution(self: Any, beliefs: Beliefs, i: int) -> Any:

@@ -36,7 +36,7 @@ class Exponential(NamedTuple):
     def log_predictive(self, beliefs: Beliefs, i: int, y: float) -> float:
         """Lomax."""
         shape, rate = beliefs.nu[i], beliefs.chi[0, i]
-        return log(shape) - log(rate) - (shape + 1.0) * log_1p(y / rate)
+        return log(shape) - log(rate) - (shape + 1.0) * log_1p(min(y / rate, 1e300))
 
     def absorb(self, beliefs: Beliefs, i: int, y: float) -> None:
         beliefs.chi[0, i] += y

@@ -10,7 +10,7 @@ import numpy as np
 from volatilis._fields import Positive, Real
 from volatilis._registry import python_only
 from volatilis.families._base import Beliefs, family
-from volatilis.special import LOG_2_PI, exp_in_range, largest, log, log_1p
+from volatilis.special import LOG_2_PI, bounded, exp_in_range, largest, log, log_1p
 
 
 @family
@@ -39,8 +39,8 @@ class Gaussian(NamedTuple):
     def log_predictive(self, beliefs: Beliefs, i: int, y: float) -> float:
         """log N(y; chi, sigma^2 (1 + 1/nu))."""
         share = beliefs.nu[i] / (beliefs.nu[i] + 1.0)
-        z = (y - beliefs.chi[0, i]) / self.sigma
-        return 0.5 * (log(share) - z * z * share) - log(self.sigma) - 0.5 * LOG_2_PI
+        z = bounded((y - beliefs.chi[0, i]) * (1.0 / self.sigma))
+        return -0.5 * z * z * share - log(self.sigma) - 0.5 * LOG_2_PI + 0.5 * log(share)
 
     def predictives(self, beliefs: Beliefs, w: np.ndarray, n: int, y: float, out: np.ndarray) -> float:
         precision, enough = 1.0 / self.sigma, 0
@@ -52,8 +52,8 @@ class Gaussian(NamedTuple):
         top = 0.0
         if enough == 0:  # nobody expected y: again, in units of the likeliest
             for i in range(n):
-                z = (y - beliefs.chi[0, i]) * precision
-                out[i] = -0.5 * z * z * (beliefs.nu[i] / (beliefs.nu[i] + 1.0))
+                z = bounded((y - beliefs.chi[0, i]) * precision)
+                out[i] = -0.5 * z * z * (beliefs.nu[i] / (beliefs.nu[i] + 1.0))  # the same bits as in log_predictive
             top = largest(out, n)
             for i in range(n):
                 out[i] = w[i] * (exp_in_range(out[i] - top) * math.sqrt(beliefs.nu[i] / (beliefs.nu[i] + 1.0)))

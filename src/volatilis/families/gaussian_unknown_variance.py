@@ -11,7 +11,7 @@ from volatilis._fields import Positive, Real
 from volatilis._registry import compiled_function, python_only
 from volatilis.families._base import Beliefs, family
 from volatilis.families._wishart import degrees_of_freedom
-from volatilis.special import LOG_2_PI, digamma, hypotenuse, log, log_1p, log_gamma_ratio, log_minus_digamma
+from volatilis.special import LOG_2_PI, bounded, digamma, hypotenuse, log, log_1p, log_gamma_ratio, log_minus_digamma
 
 
 @family
@@ -42,7 +42,7 @@ class GaussianUnknownVariance(NamedTuple):
     def log_predictive(self, beliefs: Beliefs, i: int, y: float) -> float:
         """Student's t with 2 alpha degrees of freedom."""
         alpha, b, share = beliefs.chi[1, i], beliefs.chi[2, i], beliefs.nu[i] / (beliefs.nu[i] + 1.0)
-        z = (y - beliefs.chi[0, i]) / b
+        z = bounded((y - beliefs.chi[0, i]) / b)
         tail = (alpha + 0.5) * log_1p(0.5 * share * z * z)
         return log_gamma_ratio(alpha, 0.5) - 0.5 * (LOG_2_PI - log(share)) - log(b) - tail
 

@@ -9,7 +9,7 @@ import numpy as np
 from volatilis._fields import DERIVED, Matrix, Real, Vector, positive_definite_root
 from volatilis._registry import python_only
 from volatilis.families._base import Beliefs, family, vector_observations
-from volatilis.special import LOG_2_PI, log, log_1p
+from volatilis.special import LOG_2_PI, bounded, log, log_1p
 
 
 @family
@@ -48,7 +48,7 @@ class MultivariateGaussian(NamedTuple):
         for r in range(p):
             precision = beliefs.chi[p + r, i]
             share = precision / (precision + 1.0)
-            z = y[r] - beliefs.chi[r, i] / precision
+            z = bounded(y[r] - beliefs.chi[r, i] / precision)
             result += 0.5 * (log(share) - z * z * share)
         return result
 
@@ -141,6 +141,10 @@ class MultivariateGaussian(NamedTuple):
     def observations(self, ys: Any) -> tuple[np.ndarray, np.ndarray]:
         values, missing = vector_observations("MultivariateGaussian", ys, self.mu_0.size)
         return np.ascontiguousarray((values - self.mu_0) @ self.inverse_axes.T), missing
+
+    @python_only
+    def as_observed(self, values: np.ndarray) -> np.ndarray:
+        return values @ self.axes.T + self.mu_0
 
     @python_only
     def distribution(self, beliefs: Beliefs, i: int) -> Any:

@@ -62,7 +62,7 @@ class MultivariateGaussianUnknownCovariance(NamedTuple):
             chi[work + r, i] = y[r] - chi[r, i]
         solve_lower(chi, p, p, i, work)
         share = kappa / (kappa + 1.0)
-        quadratic = share * sum_of_squares(chi, work, p, i)
+        quadratic = min(share * sum_of_squares(chi, work, p, i), 1e300)
         gammas = log_gamma_ratio(0.5 * (dof - p + 1.0), 0.5 * p)
         volume = log_diagonal(chi, p, p, i) - 0.5 * p * log(2.0 * share)
         return gammas - 0.5 * p * LOG_2_PI - volume - 0.5 * (dof + 1.0) * log_1p(quadratic)

@@ -42,7 +42,7 @@ def log_odds(p: float) -> float:
 @compiled_function
 def adaptation_rate(log_m: float, log_p_0: float, log_p: float) -> tuple[float, float]:
     """gamma(S_BF, m) = m S_BF / (1 + m S_BF), and 1 - gamma, from logarithms: no overflow, no patch, no lost digits."""
-    log_ratio = log_m + log_p_0 - log_p
+    log_ratio = log_m + (log_p_0 - log_p)  # the difference first: both may be huge and nearly equal
     e = exp(-abs(log_ratio))
     larger, smaller = 1.0 / (1.0 + e), e / (1.0 + e)
     return (larger, smaller) if log_ratio >= 0.0 else (smaller, larger)

@@ -48,7 +48,8 @@ class Leaky(NamedTuple):
         state.run_lengths[state.i] *= self.omega
 
     def read_mean(self, state: OneBelief, k: int) -> float:
-        return self.family.estimate(state.beliefs, state.i, k)
+        seen = state.run_lengths[state.i] > 0.0
+        return self.family.estimate(state.beliefs, state.i, k) if seen else np.nan
 
     def read_variance(self, state: OneBelief, k: int, mean: float) -> float:
         return np.nan
