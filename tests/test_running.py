@@ -146,9 +146,9 @@ def test_many_sequences_across_blocks_of_lock_step(learner: Any) -> None:
 
 @every(ALL_CASES)
 def test_python_equals_native_code(learner: Any) -> None:
-    y = sequence(learner.family, 12, seed=4)
+    y = sequence(learner.family, 5 if isinstance(learner, vl.SMiLe) else 12, seed=4)
     if isinstance(learner.family, vl.Gaussian):
-        y[7] += 60.0  # so surprising that predictives underflow
+        y[3] += 60.0  # so surprising that predictives underflow
     native = vl.run(learner, y, seed=2)
     with vl.plain_python():
         python = vl.run(learner, y, seed=2)
@@ -163,7 +163,7 @@ def test_python_equals_native_code(learner: Any) -> None:
 
 @every([vl.VarSMiLe(GAUSSIAN, 0.1), vl.ExactBayes(GAUSSIAN, 0.1), vl.Merge(GAUSSIAN, 0.1, 2), vl.VarSMiLe(CATEGORICAL, 0.1)])
 def test_python_equals_native_code_for_divergences(learner: Any) -> None:
-    y = sequence(learner.family, 5)
+    y = sequence(learner.family, 3)
     native = vl.run(learner, y)
     with vl.plain_python():
         python = vl.run(learner, y)
@@ -324,7 +324,12 @@ def test_elapsed_time_relaxes_the_exact_belief_towards_the_prior() -> None:
 
 def test_time_elapsed_before_the_first_observation_changes_nothing() -> None:
     """The belief is the prior, and so is its mixture with the prior."""
-    for learner in (vl.ExactBayes(GAUSSIAN, 0.3), vl.Merge(CATEGORICAL, 0.3, 2), vl.VarSMiLe(GAUSSIAN, 0.3), vl.Nas12Star(GAUSSIAN, 0.3)):
+    for learner in (
+        vl.ExactBayes(GAUSSIAN, 0.3),
+        vl.Merge(CATEGORICAL, 0.3, 2),
+        vl.VarSMiLe(GAUSSIAN, 0.3),
+        vl.Nas12Star(GAUSSIAN, 0.3),
+    ):
         y = sequence(learner.family, 3).astype(float)
         late, now = vl.run(learner, np.r_[np.nan, np.nan, y], missing="elapse"), vl.run(learner, y)
         for name in now.readouts:
@@ -343,7 +348,12 @@ def test_after_a_long_time_only_the_prior_is_left() -> None:
 
 
 def test_elapsed_time_of_approximate_learners_follows_the_mixture_in_the_mean() -> None:
-    for learner in (vl.MessagePassing(GAUSSIAN, 0.2, 8), vl.Merge(GAUSSIAN, 0.2, 8), vl.Nas10Star(GAUSSIAN, 0.2), vl.Nas12Star(GAUSSIAN, 0.2)):
+    for learner in (
+        vl.MessagePassing(GAUSSIAN, 0.2, 8),
+        vl.Merge(GAUSSIAN, 0.2, 8),
+        vl.Nas10Star(GAUSSIAN, 0.2),
+        vl.Nas12Star(GAUSSIAN, 0.2),
+    ):
         trace = vl.run(learner, [1.0, 2.0, np.nan], missing="elapse")
         assert trace.mean[2] == pytest.approx(0.8 * trace.mean[1] + 0.2 * GAUSSIAN.mu_0, rel=1e-13)
 
@@ -655,7 +665,10 @@ def test_workers_that_make_no_sense(workers: Any) -> None:
 
 @pytest.mark.parametrize("seed", [-1, 1.5, "1", None, True, [1]])
 def test_seeds_that_make_no_sense(seed: Any) -> None:
-    for call in (lambda: vl.run(vl.VarSMiLe(GAUSSIAN, 0.1), [1.0], seed=seed), lambda: vl.Stream(vl.ExactBayes(GAUSSIAN, 0.1), seed)):
+    for call in (
+        lambda: vl.run(vl.VarSMiLe(GAUSSIAN, 0.1), [1.0], seed=seed),
+        lambda: vl.Stream(vl.ExactBayes(GAUSSIAN, 0.1), seed),
+    ):
         with pytest.raises((ValueError, TypeError), match="seed = "):
             call()
 
@@ -703,7 +716,9 @@ def test_exact_bayes_makes_room_as_it_needs() -> None:
     for v in y[:130]:
         elapsed.update(v)
         elapsed.update(None)
-    assert_steps_are_rows([elapsed.update(1.0)], vl.run(learner, np.r_[np.c_[y[:130], y[:130] * np.nan].ravel(), 1.0], missing="elapse"), 260)
+    assert_steps_are_rows(
+        [elapsed.update(1.0)], vl.run(learner, np.r_[np.c_[y[:130], y[:130] * np.nan].ravel(), 1.0], missing="elapse"), 260
+    )
 
 
 def test_traces_are_a_sequence() -> None:

@@ -14,7 +14,7 @@ RESET = 4  # added to it: the learner starts anew before the step
 
 @compiled_methods
 class Outputs(NamedTuple):
-    """One row per step of time; for the parameter one column per element of theta."""
+    """What a run writes: one number per step of time; of means and variances one per element of theta."""
 
     means: np.ndarray
     variances: np.ndarray
@@ -25,19 +25,16 @@ class Outputs(NamedTuple):
 
 
 def outputs(length: int, size: int, readouts: tuple[str, ...]) -> Outputs:
-    """Room for a sequence; a readout that nobody asked for gets none and is not computed."""
+    """Room for a sequence; a readout that nobody asked for gets none and is not computed.
 
-    def room(name: str) -> int:
-        return length if name in readouts else 0
-
-    return Outputs(
-        means=np.empty((room("mean"), size)),
-        variances=np.empty((room("variance"), size)),
-        log_p=np.empty(length),
-        log_p_0=np.empty(length),
-        gamma=np.empty(length),
-        run_length=np.empty(room("run_length")),
-    )
+    All in one allocation: fresh memory comes in pages, and a large piece comes in larger ones.
+    """
+    surprise = length if readouts != ("mean", "run_length") else 0
+    learned = ("mean" in readouts or "variance" in readouts, "variance" in readouts, "run_length" in readouts)
+    rooms = [length * asked for asked in learned]
+    sizes = [rooms[0] * size, rooms[1] * size, surprise, surprise, surprise, rooms[2]]
+    means, variances, log_p, log_p_0, gamma, run_length = np.split(np.empty(sum(sizes)), np.cumsum(sizes)[:-1])
+    return Outputs(means, variances, log_p, log_p_0, gamma, run_length)
 
 
 def lock_step_outputs(length: int, columns: int, size: int, blocks: int) -> list[Outputs]:
@@ -58,22 +55,21 @@ def run_sequence(learner: Any, state: Any, ys: Any, events: Any, progress: Any, 
             event -= RESET
         if event == OBSERVE:
             info = learner.update(state, ys[t])
-            out.log_p[t] = info.log_p
-            out.log_p_0[t] = info.log_p_0
-            out.gamma[t] = info.gamma
+            if out.gamma.size > 0:
+                out.log_p[t] = info.log_p
+                out.log_p_0[t] = info.log_p_0
+                out.gamma[t] = info.gamma
         else:
             if event == ELAPSE:
                 learner.elapse(state)
-            out.log_p[t] = np.nan
-            out.log_p_0[t] = np.nan
-            out.gamma[t] = np.nan
-        if out.means.shape[0] + out.variances.shape[0] > 0:
-            for k in range(learner.family.size()):
-                mean = learner.read_mean(state, k)
-                if out.means.shape[0] > 0:
-                    out.means[t, k] = mean
-                if out.variances.shape[0] > 0:
-                    out.variances[t, k] = learner.read_variance(state, k, mean)
+            if out.gamma.size > 0:
+                out.log_p[t] = np.nan
+                out.log_p_0[t] = np.nan
+                out.gamma[t] = np.nan
+        if out.means.size > 0:
+            size = learner.family.size()
+            width = size if out.variances.size > 0 else 0
+            learner.read_moments(state, out.means[t * size : (t + 1) * size], out.variances[t * width : (t + 1) * width])
         if out.run_length.size > 0:
             out.run_length[t] = learner.read_run_length(state)
     progress[0] = events.size
@@ -140,7 +136,4 @@ def step_without_observation(learner: Any, state: Any, event: Any, out: Any) -> 
 def read_step(learner: Any, state: Any, out: Any) -> None:
     size = learner.family.size()
     out[3] = learner.read_run_length(state)
-    for k in range(size):
-        mean = learner.read_mean(state, k)
-        out[STEP_HEAD + k] = mean
-        out[STEP_HEAD + size + k] = learner.read_variance(state, k, mean)
+    learner.read_moments(state, out[STEP_HEAD : STEP_HEAD + size], out[STEP_HEAD + size :])

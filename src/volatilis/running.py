@@ -41,7 +41,7 @@ def run(
     wanted = _wanted(learner, readouts)
     values, absent = learner.family.observations(y)
     events = _events(absent, reset, missing)
-    learner.check_observations(values[~absent])
+    learner.check_observations(values[~absent] if absent.any() else values)
     out = _run_one(learner, _key(seed), values, events, wanted)
     return _trace(learner, out, values, absent, events, _key(seed))
 
@@ -231,7 +231,8 @@ def _run_one(learner: Any, key: int, values: np.ndarray, events: np.ndarray, rea
         if not learner.has_room(state):
             state = learner.grow(state)
         Call(_drivers.run_sequence, learner, state, values, events, progress, out, release_gil=True)()
-    return out
+    size = learner.family.size()
+    return out._replace(means=out.means.reshape(-1, size), variances=out.variances.reshape(-1, size))
 
 
 def _trace(learner: Any, out: Outputs, values: np.ndarray, absent: np.ndarray, events: np.ndarray, key: int) -> Trace:
@@ -354,7 +355,8 @@ def _events(absent: np.ndarray, reset: Any, missing: str, sequence: int | None =
     if policy == OBSERVE and absent.any():
         position = int(np.argmax(absent))
         raise ValueError(f"{where}observation {position} is missing; missing='elapse' or missing='skip' accepts that")
-    events = np.where(absent, policy, OBSERVE).astype(np.uint8)
+    events = np.zeros(absent.size, dtype=np.uint8)
+    events[absent] = policy
     if reset is not None:
         events[_reset_positions(reset, absent.size, where)] += RESET
     return events

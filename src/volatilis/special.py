@@ -58,18 +58,17 @@ def exp_in_range(x: float) -> float:
     rounded = fma(z, 1.0 / LOG_2, ROUNDING)  # its last bits are the whole number k nearest to z / log 2
     k = rounded - ROUNDING
     r = fma(k, -LOG_2_LOW, fma(k, -LOG_2_HIGH, z))  # |r| <= log(2) / 2
-    p = 2.5100424157005067e-08  # (e^r - 1 - r) / r^2 by Chebyshev interpolation, error 2e-17
-    p = fma(p, r, 2.7620138719733994e-07)
-    p = fma(p, r, 2.7557268378684192e-06)
-    p = fma(p, r, 2.480152119021773e-05)
-    p = fma(p, r, 0.00019841269863105968)
-    p = fma(p, r, 0.0013888888917281794)
-    p = fma(p, r, 0.008333333333330051)
-    p = fma(p, r, 0.04166666666662399)
-    p = fma(p, r, 0.16666666666666669)
-    p = fma(p, r, 0.5)
-    p = fma(p, r, 1.0)
-    p = fma(p, r, 1.0)
+    # (e^r - 1 - r) / r^2 by Chebyshev interpolation, error 2e-17: even and odd powers side by side, a shorter chain
+    s = r * r
+    even = fma(2.7620138719733994e-07, s, 2.480152119021773e-05)
+    odd = fma(2.5100424157005067e-08, s, 2.7557268378684192e-06)
+    even = fma(even, s, 0.0013888888917281794)
+    odd = fma(odd, s, 0.00019841269863105968)
+    even = fma(even, s, 0.04166666666662399)
+    odd = fma(odd, s, 0.008333333333330051)
+    even = fma(even, s, 0.5)
+    odd = fma(odd, s, 0.16666666666666669)
+    p = fma(fma(odd, r, even), s, r) + 1.0
     return p * np.int64((np.float64(rounded).view(np.int64) + _EXPONENT_BIAS) << _FRACTION_BITS).view(np.float64)
 
 
@@ -87,13 +86,13 @@ def log(x: float) -> float:
     f = mantissa - 1.0
     s = f / (2.0 + f)  # log(1 + f) = 2 artanh(s), |s| < 0.172
     z = s * s
-    p = 0.14617807153417325  # (2 artanh(s) - 2 s) / s^3 by Chebyshev interpolation in z, error 4e-18
-    p = fma(p, z, 0.15331611722055008)
-    p = fma(p, z, 0.1818289243253687)
-    p = fma(p, z, 0.22222211089379496)
-    p = fma(p, z, 0.28571428626253836)
-    p = fma(p, z, 0.3999999999989889)
-    p = fma(p, z, 0.666666666666667)
+    # (2 artanh(s) - 2 s) / s^3 by Chebyshev interpolation in z, error 4e-18: even and odd powers of z side by side
+    u = z * z
+    even = fma(0.14617807153417325, u, 0.1818289243253687)
+    odd = fma(0.15331611722055008, u, 0.22222211089379496)
+    even = fma(even, u, 0.28571428626253836)
+    odd = fma(odd, u, 0.3999999999989889)
+    p = fma(fma(even, z, odd), z, 0.666666666666667)
     tail = s * z * p  # 2 artanh(s) = 2 s + tail, and 2 s = f - s f
     value = fma(k, LOG_2_HIGH, f - (s * f - fma(k, LOG_2_LOW, tail)))
     value = x if x == np.inf else value
@@ -155,6 +154,34 @@ def log_gamma(x: float) -> float:
 
 
 @compiled_function
+def log_gamma_and_digamma(x: float) -> tuple[float, float]:
+    """Both at once, for x > 0: they share the recurrence and the logarithm."""
+    if not x > 0.0:
+        return np.nan, np.nan
+    product, shift = 1.0, 0.0
+    while x < 10.0:  # shift / product is the sum of 1/x
+        shift = shift * x + product
+        product *= x
+        x += 1.0
+    log_x, z = log(x), 1.0 / (x * x)
+    value = (x - 0.5) * log_x - x + 0.5 * LOG_2_PI + _stirling_remainder(x) - log(product)
+    return value, log_x - 0.5 / x + _digamma_series(z) * z - shift / product
+
+
+@compiled_function
+def _digamma_series(z: float) -> float:
+    """(digamma(x) - log x + 1 / (2 x)) x^2 for z = 1 / x^2, x >= 10."""
+    p = 3617.0 / 8160.0
+    p = p * z - 1.0 / 12.0
+    p = p * z + 691.0 / 32760.0
+    p = p * z - 1.0 / 132.0
+    p = p * z + 1.0 / 240.0
+    p = p * z - 1.0 / 252.0
+    p = p * z + 1.0 / 120.0
+    return p * z - 1.0 / 12.0
+
+
+@compiled_function
 def log_gamma_ratio(x: float, d: float) -> float:
     """log Gamma(x + d) - log Gamma(x) for x > 0 and x + d > 0, else NaN; without cancellation where x is large."""
     if not (x > 0.0 and x + d > 0.0):
@@ -188,15 +215,7 @@ def log_minus_digamma(x: float) -> float:
         shift += 1.0 / x
         x += 1.0
     z = 1.0 / (x * x)
-    p = 3617.0 / 8160.0
-    p = p * z - 1.0 / 12.0
-    p = p * z + 691.0 / 32760.0
-    p = p * z - 1.0 / 132.0
-    p = p * z + 1.0 / 240.0
-    p = p * z - 1.0 / 252.0
-    p = p * z + 1.0 / 120.0
-    p = p * z - 1.0 / 12.0
-    return log(start / x) + shift + 0.5 / x - p * z
+    return log(start / x) + shift + 0.5 / x - _digamma_series(z) * z
 
 
 @compiled_function
@@ -241,10 +260,10 @@ def total(x: np.ndarray, n: int, lanes: np.ndarray) -> float:
     lanes[5] = f
     lanes[6] = g
     lanes[7] = h
-    result = ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3])) + ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7]))
+    rest = 0.0
     for i in range(whole, n):
-        result += x[i]
-    return result
+        rest += x[i]
+    return ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3])) + ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7])) + rest
 
 
 @compiled_function

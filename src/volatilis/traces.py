@@ -124,7 +124,7 @@ class Trace(_Readouts):
         self._computed: dict[str, np.ndarray] = {}
 
     def __len__(self) -> int:
-        return len(self._outputs.log_p)
+        return len(self._values)
 
     def __repr__(self) -> str:
         return f"Trace of {len(self)} observations by {self._learner!r}: {', '.join(self.readouts)}"

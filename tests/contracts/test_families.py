@@ -343,7 +343,8 @@ def test_merge_of_dirichlets_keeps_means_and_total_variance(pair: tuple[int, int
     mean, variance = mixture_moments("categorical", pair, weights)
     assert_allclose(means(family, beliefs), mean, rtol=1e-11)
     assert_allclose(variances(family, beliefs).sum(), variance.sum(), rtol=1e-11)
-    assert_allclose(beliefs.nu[0], beliefs.chi[:, 0].sum(), rtol=1e-12)
+    size = np.sum(mean * (1 - mean)) / variance.sum() - 1  # the sum of the concentrations
+    assert_allclose(family.distribution(beliefs, 0).pdf(mean), stats.dirichlet.pdf(mean, size * mean), rtol=1e-9)
 
 
 @every_pair

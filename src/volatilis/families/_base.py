@@ -11,6 +11,7 @@ Compiled, called by learners (`beliefs` is a bank, `i` its column):
     prior(beliefs, i)                          column i becomes pi^(0)
     log_predictive(beliefs, i, y)              log P(y; pi_i)
     predictives(beliefs, w, n, y, out)         out[i] = w[i] P(y; pi_i) / e^scale for i < n; returns scale
+    bayes_factor(beliefs, i, others, j, y)     P(y; pi_j) / P(y; pi_i), infinite where it overflows
     absorb(beliefs, i, y)                      chi += phi(y), nu += 1
     blend(beliefs, i, others, j, a, b)         natural parameters: pi_i <- a pi_i + b pi_j
     mean(beliefs, i, k), variance(beliefs, i, k)    of theta_k
@@ -86,6 +87,9 @@ class _Defaults:
         for i in range(n):
             out[i] = w[i] * exp(out[i] - scale)
         return scale
+
+    def bayes_factor(self: Any, beliefs: Beliefs, i: int, others: Beliefs, j: int, y: Any) -> float:
+        return exp(self.log_predictive(others, j, y) - self.log_predictive(beliefs, i, y))
 
     def blend(self: Any, beliefs: Beliefs, i: int, others: Beliefs, j: int, a: float, b: float) -> None:
         for row in range(beliefs.chi.shape[0]):

@@ -1,4 +1,8 @@
-"""Dirichlet beliefs: chi holds the concentrations, nu their sum. Bernoulli is the case of two rows."""
+"""Dirichlet beliefs: chi holds the concentrations, nu their sum. Bernoulli is the case of two categories.
+
+Two more rows of chi hold 1 / nu and 1 / (nu + 1): an observation moves the second into the first, so that it costs one division
+where the readouts would need three for each category.
+"""
 
 from __future__ import annotations
 
@@ -6,20 +10,61 @@ import numpy as np
 
 from volatilis._registry import compiled_function
 from volatilis.families._base import Beliefs
-from volatilis.special import digamma, largest, log, log_gamma, log_gamma_ratio
+from volatilis.special import digamma, largest, log, log_gamma, log_gamma_and_digamma, log_gamma_ratio
+
+
+@compiled_function
+def categories(beliefs: Beliefs) -> int:
+    return beliefs.chi.shape[0] - 2
+
+
+@compiled_function
+def set_total(beliefs: Beliefs, i: int, nu: float) -> None:
+    k = categories(beliefs)
+    beliefs.nu[i] = nu
+    beliefs.chi[k, i] = 1.0 / nu
+    beliefs.chi[k + 1, i] = 1.0 / (nu + 1.0)
+
+
+@compiled_function
+def count_one(beliefs: Beliefs, i: int, row: int) -> None:
+    k = categories(beliefs)
+    beliefs.chi[row, i] += 1.0
+    beliefs.nu[i] += 1.0
+    beliefs.chi[k, i] = beliefs.chi[k + 1, i]
+    beliefs.chi[k + 1, i] = 1.0 / (beliefs.nu[i] + 1.0)
+
+
+@compiled_function
+def share(beliefs: Beliefs, i: int, row: int) -> float:
+    """The mean of p_row."""
+    return beliefs.chi[row, i] * beliefs.chi[categories(beliefs), i]
+
+
+@compiled_function
+def share_variance(beliefs: Beliefs, i: int, row: int) -> float:
+    p = share(beliefs, i, row)
+    return p * (1.0 - p) * beliefs.chi[categories(beliefs) + 1, i]
+
+
+@compiled_function
+def blend_dirichlets(beliefs: Beliefs, i: int, others: Beliefs, j: int, a: float, b: float) -> None:
+    for row in range(categories(beliefs)):
+        beliefs.chi[row, i] = a * beliefs.chi[row, i] + b * others.chi[row, j]
+    set_total(beliefs, i, a * beliefs.nu[i] + b * others.nu[j])
 
 
 @compiled_function
 def weighted_shares(beliefs: Beliefs, w: np.ndarray, n: int, row: int, out: np.ndarray) -> float:
     """out[i] = w[i] chi[row, i] / nu[i] / e^scale; returns scale, which is 0 unless all of them are near underflow."""
-    enough = 0
+    inverse, enough = categories(beliefs), 0
     for i in range(n):
-        out[i] = w[i] * (beliefs.chi[row, i] / beliefs.nu[i])
+        out[i] = w[i] * (beliefs.chi[row, i] * beliefs.chi[inverse, i])
         enough += 1 if out[i] > 1e-200 else 0
     if enough > 0:
         return 0.0
     for i in range(n):
-        out[i] = beliefs.chi[row, i] / beliefs.nu[i]
+        out[i] = beliefs.chi[row, i] * beliefs.chi[inverse, i]
     top = largest(out, n)
     for i in range(n):
         out[i] = w[i] * (out[i] / top)
@@ -29,46 +74,44 @@ def weighted_shares(beliefs: Beliefs, w: np.ndarray, n: int, row: int, out: np.n
 @compiled_function
 def heterogeneity(beliefs: Beliefs, i: int) -> float:
     """sum_k p_k (1 - p_k) at the mean p, exact also where one category has all but nothing."""
-    nu, top = beliefs.nu[i], 0
-    for k in range(beliefs.chi.shape[0]):
-        if beliefs.chi[k, i] > beliefs.chi[top, i]:
-            top = k
+    top = 0
+    for k in range(categories(beliefs)):
+        top = k if beliefs.chi[k, i] > beliefs.chi[top, i] else top
     rest, total = 0.0, 0.0
-    for k in range(beliefs.chi.shape[0]):
+    for k in range(categories(beliefs)):
         if k != top:
-            p = beliefs.chi[k, i] / nu
+            p = share(beliefs, i, k)
             rest += p
             total += p * (1.0 - p)
-    return total + beliefs.chi[top, i] / nu * rest
+    return total + share(beliefs, i, top) * rest
 
 
 @compiled_function
 def merge_dirichlets(beliefs: Beliefs, i: int, j: int, a: float, b: float) -> None:
     """Column i becomes the Dirichlet with the mean and the total variance of a pi_i + b pi_j."""
-    nu_i, nu_j = beliefs.nu[i], beliefs.nu[j]
-    spread_i, spread_j = heterogeneity(beliefs, i) / (nu_i + 1.0), heterogeneity(beliefs, j) / (nu_j + 1.0)
+    last = categories(beliefs) + 1
+    spread_i, spread_j = heterogeneity(beliefs, i) * beliefs.chi[last, i], heterogeneity(beliefs, j) * beliefs.chi[last, j]
     apart = 0.0
-    for k in range(beliefs.chi.shape[0]):
-        difference = beliefs.chi[k, i] / nu_i - beliefs.chi[k, j] / nu_j
+    for k in range(categories(beliefs)):
+        difference = share(beliefs, i, k) - share(beliefs, j, k)
         apart += difference * difference
     variance = a * spread_i + b * spread_j + a * b * apart
-    nu = (a * nu_i * spread_i + b * nu_j * spread_j) / variance
-    for k in range(beliefs.chi.shape[0]):
-        beliefs.chi[k, i] = (a * (beliefs.chi[k, i] / nu_i) + b * (beliefs.chi[k, j] / nu_j)) * nu
-    beliefs.nu[i] = nu
+    nu = (a * beliefs.nu[i] * spread_i + b * beliefs.nu[j] * spread_j) / variance
+    for k in range(categories(beliefs)):
+        beliefs.chi[k, i] = (a * share(beliefs, i, k) + b * share(beliefs, j, k)) * nu
+    set_total(beliefs, i, nu)
 
 
 @compiled_function
 def dirichlet_dissimilarity(beliefs: Beliefs, i: int, j: int, a: float, b: float) -> float:
-    """In the metric 1 / p_k: |m_i - m_j|^2 + (V_i + V_j) log^2(V_i / V_j), V = (rows - 1) / (nu + 1)."""
-    nu_i, nu_j = beliefs.nu[i], beliefs.nu[j]
+    """In the metric 1 / p_k: |m_i - m_j|^2 + (V_i + V_j) log^2(V_i / V_j), V = (categories - 1) / (nu + 1)."""
     apart = 0.0
-    for k in range(beliefs.chi.shape[0]):
-        p_i, p_j = beliefs.chi[k, i] / nu_i, beliefs.chi[k, j] / nu_j
-        apart += (p_i - p_j) * ((p_i - p_j) / (a * p_i + b * p_j))
-    spread_i, spread_j = 1.0 / (nu_i + 1.0), 1.0 / (nu_j + 1.0)
+    for k in range(categories(beliefs)):
+        p_i, p_j = share(beliefs, i, k), share(beliefs, j, k)
+        apart += (p_i - p_j) * (p_i - p_j) / (a * p_i + b * p_j)
+    spread_i, spread_j = beliefs.chi[categories(beliefs) + 1, i], beliefs.chi[categories(beliefs) + 1, j]
     ratio = log(spread_i / spread_j)
-    return apart + (beliefs.chi.shape[0] - 1) * (spread_i + spread_j) * ratio * ratio
+    return apart + (categories(beliefs) - 1) * (spread_i + spread_j) * ratio * ratio
 
 
 @compiled_function
@@ -77,7 +120,8 @@ def dirichlet_divergence(beliefs: Beliefs, i: int, others: Beliefs, j: int) -> f
     nu_i, nu_j = beliefs.nu[i], others.nu[j]
     psi = digamma(nu_i)
     result = log_gamma_ratio(nu_j, nu_i - nu_j)
-    for k in range(beliefs.chi.shape[0]):
+    for k in range(categories(beliefs)):
+        log_gamma_i, digamma_i = log_gamma_and_digamma(beliefs.chi[k, i])
         more = beliefs.chi[k, i] - others.chi[k, j]
-        result += more * (digamma(beliefs.chi[k, i]) - psi) - (log_gamma(beliefs.chi[k, i]) - log_gamma(others.chi[k, j]))
+        result += more * (digamma_i - psi) - (log_gamma_i - log_gamma(others.chi[k, j]))
     return result

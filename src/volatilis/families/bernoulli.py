@@ -10,7 +10,16 @@ import numpy as np
 from volatilis._fields import Positive
 from volatilis._registry import compiled_function, python_only
 from volatilis.families._base import Beliefs, family, whole_observations
-from volatilis.families._dirichlet import dirichlet_dissimilarity, dirichlet_divergence, merge_dirichlets, weighted_shares
+from volatilis.families._dirichlet import (
+    blend_dirichlets,
+    count_one,
+    dirichlet_dissimilarity,
+    dirichlet_divergence,
+    merge_dirichlets,
+    set_total,
+    share,
+    weighted_shares,
+)
 from volatilis.special import LOG_2, exp, log, log_1p, log_beta
 
 
@@ -33,7 +42,7 @@ class Bernoulli(NamedTuple):
     b: Positive = 1.0
 
     def rows(self) -> int:
-        return 2
+        return 4
 
     def size(self) -> int:
         return 1
@@ -41,27 +50,31 @@ class Bernoulli(NamedTuple):
     def prior(self, beliefs: Beliefs, i: int) -> None:
         beliefs.chi[0, i] = self.a
         beliefs.chi[1, i] = self.b
-        beliefs.nu[i] = self.a + self.b
+        set_total(beliefs, i, self.a + self.b)
 
     def log_predictive(self, beliefs: Beliefs, i: int, y: int) -> float:
-        return log(beliefs.chi[1 - y, i] / beliefs.nu[i])
+        return log(share(beliefs, i, 1 - y))
 
     def predictives(self, beliefs: Beliefs, w: np.ndarray, n: int, y: int, out: np.ndarray) -> float:
         return weighted_shares(beliefs, w, n, 1 - y, out)
 
+    def bayes_factor(self, beliefs: Beliefs, i: int, others: Beliefs, j: int, y: int) -> float:
+        return share(others, j, 1 - y) / share(beliefs, i, 1 - y)
+
     def absorb(self, beliefs: Beliefs, i: int, y: int) -> None:
-        beliefs.chi[1 - y, i] += 1.0
-        beliefs.nu[i] += 1.0
+        count_one(beliefs, i, 1 - y)
+
+    def blend(self, beliefs: Beliefs, i: int, others: Beliefs, j: int, a: float, b: float) -> None:
+        blend_dirichlets(beliefs, i, others, j, a, b)
 
     def mean(self, beliefs: Beliefs, i: int, k: int) -> float:
-        return beliefs.chi[0, i] / beliefs.nu[i]
+        return share(beliefs, i, 0)
 
     def variance(self, beliefs: Beliefs, i: int, k: int) -> float:
-        nu = beliefs.nu[i]
-        return (beliefs.chi[0, i] / nu) * (beliefs.chi[1, i] / nu) / (nu + 1.0)
+        return share(beliefs, i, 0) * share(beliefs, i, 1) * beliefs.chi[3, i]
 
     def estimate(self, beliefs: Beliefs, i: int, k: int) -> float:
-        return beliefs.chi[0, i] / beliefs.nu[i]
+        return share(beliefs, i, 0)
 
     def merge(self, beliefs: Beliefs, i: int, j: int, a: float, b: float) -> None:
         """Keeps the pair's mean and variance."""
@@ -77,7 +90,7 @@ class Bernoulli(NamedTuple):
         """Beta(1 + y, 2 - y)."""
         beliefs.chi[y, i] = 1.0
         beliefs.chi[1 - y, i] = 2.0
-        beliefs.nu[i] = 3.0
+        set_total(beliefs, i, 3.0)
 
     def log_density(self, beliefs: Beliefs, i: int, x: float) -> float:
         """Of x = logit p."""

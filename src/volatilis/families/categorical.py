@@ -9,7 +9,17 @@ import numpy as np
 from volatilis._fields import Categories, Positive
 from volatilis._registry import python_only
 from volatilis.families._base import Beliefs, family, whole_observations
-from volatilis.families._dirichlet import dirichlet_dissimilarity, dirichlet_divergence, merge_dirichlets, weighted_shares
+from volatilis.families._dirichlet import (
+    blend_dirichlets,
+    count_one,
+    dirichlet_dissimilarity,
+    dirichlet_divergence,
+    merge_dirichlets,
+    set_total,
+    share,
+    share_variance,
+    weighted_shares,
+)
 from volatilis.special import log
 
 
@@ -24,7 +34,7 @@ class Categorical(NamedTuple):
     s: Positive = 1.0
 
     def rows(self) -> int:
-        return self.k
+        return self.k + 2
 
     def size(self) -> int:
         return self.k
@@ -32,27 +42,31 @@ class Categorical(NamedTuple):
     def prior(self, beliefs: Beliefs, i: int) -> None:
         for row in range(self.k):
             beliefs.chi[row, i] = self.s
-        beliefs.nu[i] = self.k * self.s
+        set_total(beliefs, i, self.k * self.s)
 
     def log_predictive(self, beliefs: Beliefs, i: int, y: int) -> float:
-        return log(beliefs.chi[y, i] / beliefs.nu[i])
+        return log(share(beliefs, i, y))
 
     def predictives(self, beliefs: Beliefs, w: np.ndarray, n: int, y: int, out: np.ndarray) -> float:
         return weighted_shares(beliefs, w, n, y, out)
 
+    def bayes_factor(self, beliefs: Beliefs, i: int, others: Beliefs, j: int, y: int) -> float:
+        return share(others, j, y) / share(beliefs, i, y)
+
     def absorb(self, beliefs: Beliefs, i: int, y: int) -> None:
-        beliefs.chi[y, i] += 1.0
-        beliefs.nu[i] += 1.0
+        count_one(beliefs, i, y)
+
+    def blend(self, beliefs: Beliefs, i: int, others: Beliefs, j: int, a: float, b: float) -> None:
+        blend_dirichlets(beliefs, i, others, j, a, b)
 
     def mean(self, beliefs: Beliefs, i: int, k: int) -> float:
-        return beliefs.chi[k, i] / beliefs.nu[i]
+        return share(beliefs, i, k)
 
     def variance(self, beliefs: Beliefs, i: int, k: int) -> float:
-        p = beliefs.chi[k, i] / beliefs.nu[i]
-        return p * (1.0 - p) / (beliefs.nu[i] + 1.0)
+        return share_variance(beliefs, i, k)
 
     def estimate(self, beliefs: Beliefs, i: int, k: int) -> float:
-        return beliefs.chi[k, i] / beliefs.nu[i]
+        return share(beliefs, i, k)
 
     def merge(self, beliefs: Beliefs, i: int, j: int, a: float, b: float) -> None:
         """Keeps the pair's mean and its total variance, the sum over categories."""
@@ -69,7 +83,7 @@ class Categorical(NamedTuple):
         for row in range(self.k):
             beliefs.chi[row, i] = 1.0
         beliefs.chi[y, i] = 2.0
-        beliefs.nu[i] = self.k + 1.0
+        set_total(beliefs, i, self.k + 1.0)
 
     @python_only
     def parameter_names(self) -> tuple[str, ...]:
@@ -81,7 +95,7 @@ class Categorical(NamedTuple):
 
     @python_only
     def distribution(self, beliefs: Beliefs, i: int) -> Any:
-        return _Dirichlet(beliefs.chi[:, i])
+        return _Dirichlet(beliefs.chi[: self.k, i])
 
     @python_only
     def sample_parameter(self, rng: np.random.Generator) -> np.ndarray:

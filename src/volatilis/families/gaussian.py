@@ -10,7 +10,7 @@ import numpy as np
 from volatilis._fields import Positive, Real
 from volatilis._registry import python_only
 from volatilis.families._base import Beliefs, family
-from volatilis.special import LOG_2_PI, bounded, exp_in_range, largest, log, log_1p
+from volatilis.special import LOG_2_PI, bounded, exp, exp_in_range, largest, log, log_1p
 
 
 @family
@@ -59,14 +59,19 @@ class Gaussian(NamedTuple):
                 out[i] = w[i] * (exp_in_range(out[i] - top) * math.sqrt(beliefs.nu[i] / (beliefs.nu[i] + 1.0)))
         return top - log(self.sigma) - 0.5 * LOG_2_PI
 
+    def bayes_factor(self, beliefs: Beliefs, i: int, others: Beliefs, j: int, y: float) -> float:
+        share_i, share_j = beliefs.nu[i] / (beliefs.nu[i] + 1.0), others.nu[j] / (others.nu[j] + 1.0)
+        z_i, z_j = bounded((y - beliefs.chi[0, i]) * (1.0 / self.sigma)), bounded((y - others.chi[0, j]) * (1.0 / self.sigma))
+        return exp(0.5 * (z_i * z_i * share_i - z_j * z_j * share_j)) * math.sqrt(share_j / share_i)
+
     def absorb(self, beliefs: Beliefs, i: int, y: float) -> None:
         beliefs.nu[i] += 1.0
         beliefs.chi[0, i] += (y - beliefs.chi[0, i]) / beliefs.nu[i]
 
     def blend(self, beliefs: Beliefs, i: int, others: Beliefs, j: int, a: float, b: float) -> None:
         nu = a * beliefs.nu[i] + b * others.nu[j]
-        share = b * others.nu[j] / nu if nu > 0.0 else 0.0
-        beliefs.chi[0, i] += share * (others.chi[0, j] - beliefs.chi[0, i])
+        if b > 0.0:
+            beliefs.chi[0, i] += b * others.nu[j] / nu * (others.chi[0, j] - beliefs.chi[0, i])
         beliefs.nu[i] = nu
 
     def mean(self, beliefs: Beliefs, i: int, k: int) -> float:

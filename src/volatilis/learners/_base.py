@@ -48,6 +48,15 @@ def adaptation_rate(log_m: float, log_p_0: float, log_p: float) -> tuple[float, 
     return (larger, smaller) if log_ratio >= 0.0 else (smaller, larger)
 
 
+@compiled_function
+def modulated(m: float, surprise: float) -> tuple[float, float]:
+    """gamma(S_BF, m) and 1 - gamma from S_BF itself, which may be 0 or infinite."""
+    if surprise <= 1.0:
+        return m * surprise / (1.0 + m * surprise), 1.0 / (1.0 + m * surprise)
+    inverse = 1.0 / surprise
+    return m / (m + inverse), inverse / (m + inverse)
+
+
 # --- one belief --------------------------------------------------------------------------------------------------------
 
 
@@ -66,6 +75,12 @@ class OneBelief(NamedTuple):
 
     def belief_variance(self, family: Any, k: int, mean: float) -> float:
         return family.variance(self.beliefs, self.i, k)
+
+    def belief_moments(self, family: Any, means: np.ndarray, variances: np.ndarray) -> None:
+        for k in range(family.size()):
+            means[k] = family.mean(self.beliefs, self.i, k)
+            if variances.size > 0:
+                variances[k] = family.variance(self.beliefs, self.i, k)
 
     def expected_run_length(self) -> float:
         return self.run_lengths[self.i]
@@ -132,6 +147,13 @@ class Hypotheses(NamedTuple):
             variance = w[i] * family.variance(self.beliefs, i, k) + (w[i] * apart) * apart
             self.scratch[i] = variance if w[i] > 0.0 else 0.0
         return total(self.scratch, n, self.lanes)
+
+    def belief_moments(self, family: Any, means: np.ndarray, variances: np.ndarray) -> None:
+        """Mean and, where there is room for it, variance of every element of theta."""
+        for k in range(family.size()):
+            means[k] = self.belief_mean(family, k)
+            if variances.size > 0:
+                variances[k] = self.belief_variance(family, k, means[k])
 
     def expected_run_length(self) -> float:
         n = self.count[0]
@@ -234,9 +256,17 @@ def drop_below(state: Hypotheses, threshold: float, share: float) -> None:
 @compiled_function
 def drop(state: Hypotheses, out: int) -> None:
     """Forget one hypothesis."""
-    for i in range(out + 1, state.count[0]):
-        move(state, i, i - 1)
-    state.count[0] -= 1
+    n = state.count[0]
+    for i in range(out + 1, n):
+        state.weights[i - 1] = state.weights[i]
+    for i in range(out + 1, n):
+        state.run_lengths[i - 1] = state.run_lengths[i]
+    for i in range(out + 1, n):
+        state.beliefs.nu[i - 1] = state.beliefs.nu[i]
+    for row in range(state.beliefs.chi.shape[0]):
+        for i in range(out + 1, n):
+            state.beliefs.chi[row, i - 1] = state.beliefs.chi[row, i]
+    state.count[0] = n - 1
 
 
 @compiled_function
@@ -290,6 +320,9 @@ class _Readouts:
 
     def read_variance(self: Any, state: Any, k: int, mean: float) -> float:
         return state.belief_variance(self.family, k, mean)
+
+    def read_moments(self: Any, state: Any, means: np.ndarray, variances: np.ndarray) -> None:
+        state.belief_moments(self.family, means, variances)
 
     def read_run_length(self: Any, state: Any) -> float:
         return state.expected_run_length()

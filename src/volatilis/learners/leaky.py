@@ -51,6 +51,10 @@ class Leaky(NamedTuple):
         seen = state.run_lengths[state.i] > 0.0
         return self.family.estimate(state.beliefs, state.i, k) if seen else np.nan
 
+    def read_moments(self, state: OneBelief, means: np.ndarray, variances: np.ndarray) -> None:
+        for k in range(self.family.size()):
+            means[k] = self.read_mean(state, k)
+
     def read_variance(self, state: OneBelief, k: int, mean: float) -> float:
         return np.nan
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from volatilis._fields import AnyFamily, Probability
 from volatilis._registry import compiled_methods
 from volatilis.families.gaussian import Gaussian
-from volatilis.learners._base import Info, OneBelief, adaptation_rate, learner_with_one_belief, log_odds
+from volatilis.learners._base import Info, OneBelief, learner_with_one_belief, modulated
 from volatilis.learners._nassar import require_gaussian, set_gaussian
 
 
@@ -31,7 +31,7 @@ class Nas10Star(NamedTuple):
         # Surprise
         log_p, log_p_0 = family.log_predictive(state.beliefs, state.i, y), family.log_predictive(state.pi_0, 0, y)
         # Modulation factor
-        gamma, stay = adaptation_rate(log_odds(self.p_c), log_p_0, log_p)
+        gamma, stay = modulated(self.p_c / (1.0 - self.p_c), family.bayes_factor(state.beliefs, state.i, state.pi_0, 0, y))
         # Expected mean, expected time interval, expected variance
         mu = stay * (mu + (y - mu) / (rho + r + 1.0)) + gamma * (mu_0 + (y - mu_0) / (rho + 1.0))
         r = stay * (r + 1.0) + gamma

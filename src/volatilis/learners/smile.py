@@ -38,9 +38,10 @@ class SMiLe(NamedTuple):
         family.scaled_likelihood(work, LIKELIHOOD, y)
         # Confidence-corrected surprise and the bound it sets
         s_cc = family.divergence(work, BELIEF, work, LIKELIHOOD)
-        bound = family.divergence(work, LIKELIHOOD, work, BELIEF) * (self.m / (self.m + 1.0 / s_cc) if s_cc > 0.0 else 0.0)
+        largest = family.divergence(work, LIKELIHOOD, work, BELIEF)
+        bound = largest * (self.m / (self.m + 1.0 / s_cc) if s_cc > 0.0 else 0.0)
         # Modulation factor and updated belief
-        gamma = solve_bound(family, work, bound)
+        gamma = solve_bound(family, work, bound, largest)
         family.blend(pi, i, work, LIKELIHOOD, 1.0 - gamma, gamma)
         state.run_lengths[i] = (1.0 - gamma) * state.run_lengths[i] + gamma
         return Info(log_p, log_p_0, gamma)
@@ -72,7 +73,7 @@ def distance_moved(family: Any, work: Beliefs, gamma: float) -> float:
 
 
 @compiled_function
-def solve_bound(family: Any, work: Beliefs, bound: float) -> float:
+def solve_bound(family: Any, work: Beliefs, bound: float, largest: float) -> float:
     """The gamma in [0, 1] with moved(gamma) = bound; moved grows from 0, first as gamma^2.
 
     Regula falsi on the square root of the divergence, halving the weight of an end that stays (Illinois): superlinear, never
@@ -82,7 +83,7 @@ def solve_bound(family: Any, work: Beliefs, bound: float) -> float:
         return 0.0
     target = math.sqrt(bound)
     low, high = 0.0, 1.0
-    f_low, f_high = -target, distance_moved(family, work, 1.0) - target
+    f_low, f_high = -target, math.sqrt(largest) - target
     if f_high <= 0.0:
         return 1.0
     gamma, moved = 1.0, 0

@@ -61,7 +61,8 @@ def resample_optimally(state: Hypotheses, n: int) -> None:
                 point += distance
                 w[i] = distance
         if stays:
-            move(state, i, kept)
+            if kept < i:
+                move(state, i, kept)
             kept += 1
     state.count[0] = kept
     normalise(state)
@@ -82,7 +83,7 @@ def optimal_threshold(w: Any, work: Any, count: int, n: int, lanes: Any) -> floa
             below += 1 if w[i] < c else 0
         light_sum = total(work, count, lanes)
         now_heavy = count - below
-        if now_heavy == heavy and c < 2.0:
+        if now_heavy <= heavy and c < 2.0:  # it only grows, but for rounding where a weight ties with c
             return c
         heavy = now_heavy
         if heavy >= n:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from volatilis._fields import AnyFamily, Positive
-from volatilis.learners._base import Info, OneBelief, adaptation_rate, learner_with_one_belief, relax
-from volatilis.special import log
+from volatilis.learners._base import Info, OneBelief, learner_with_one_belief, modulated, relax
 
 
 @learner_with_one_belief
@@ -29,7 +28,7 @@ class VarSMiLe(NamedTuple):
         # Surprise
         log_p, log_p_0 = family.log_predictive(pi, i, y), family.log_predictive(pi_0, 0, y)
         # Modulation factor
-        gamma, stay = adaptation_rate(log(self.m), log_p_0, log_p)
+        gamma, stay = modulated(self.m, family.bayes_factor(pi, i, pi_0, 0, y))
         # Updated belief
         family.blend(pi, i, pi_0, 0, stay, gamma)
         family.absorb(pi, i, y)
