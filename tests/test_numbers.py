@@ -116,7 +116,7 @@ def for_family(family: Any, y: np.ndarray) -> np.ndarray:
 
 
 def assert_finite(trace: vl.Trace, y: np.ndarray, what: str = "") -> None:
-    """No readout is NaN, and none is infinite unless its true value is beyond 1e308, or infinite by theory (see `may_be_infinite`)."""
+    """No readout is NaN, and none is infinite unless its true value is beyond 1e308 or infinite by theory."""
     for name in trace.readouts:
         values = np.asarray(getattr(trace, name))
         assert not np.any(np.isnan(values)), f"{what}: {name} is NaN first at {np.argwhere(np.isnan(values))[0].tolist()}"
@@ -130,8 +130,8 @@ def assert_finite(trace: vl.Trace, y: np.ndarray, what: str = "") -> None:
 def may_be_infinite(learner: Any, name: str, y: np.ndarray) -> Any:
     """Whether the true value may be infinite, for each element of theta.
 
-    Means go with y and their variances with y^2; unknown variances with y^2 and their own variances with y^4. Merge makes a belief
-    as heavy-tailed as the pair of beliefs it stands for, so an unknown variance may lose its moments.
+    Means go with y and their variances with y^2; unknown variances with y^2 and their own variances with y^4. Merge makes a
+    belief as heavy-tailed as the pair of beliefs it stands for, so an unknown variance may lose its moments.
     """
     if name == "bayes_factor_surprise":
         return True
@@ -507,7 +507,7 @@ def test_a_message_in_full() -> None:
     for cls in (vl.Nas10Star, vl.Nas12Star):
         with pytest.raises(TypeError, match=r"Categorical.*Merge\(family, p_c, n=1\)"):
             cls(vl.Categorical(3), 0.1)
-    with pytest.raises(TypeError, match="SMiLe.*GaussianUnknownVariance"):
+    with pytest.raises(TypeError, match=r"SMiLe.*GaussianUnknownVariance"):
         vl.SMiLe(unknown_variance(1.0), 0.1)
 
 
@@ -528,7 +528,7 @@ def test_fuzz_construction(sigma: float, mu_0: float, sigma_0: float) -> None:
     if valid:
         assert tuple(vl.Gaussian(sigma, mu_0, sigma_0)) == (sigma, mu_0, sigma_0)
     else:
-        with pytest.raises(ValueError, match="Gaussian: .* is not accepted; it must be"):
+        with pytest.raises(ValueError, match=r"Gaussian: .* is not accepted; it must be"):
             vl.Gaussian(sigma, mu_0, sigma_0)
 
 
@@ -542,7 +542,7 @@ def test_fuzz_covariances(entries: list[float]) -> None:
     if definite:
         vl.MultivariateGaussian(covariance, [0.0, 0.0], COVARIANCE)
     elif indefinite:
-        with pytest.raises(ValueError, match="covariance .* positive definite"):
+        with pytest.raises(ValueError, match=r"covariance .* positive definite"):
             vl.MultivariateGaussian(covariance, [0.0, 0.0], COVARIANCE)
 
 

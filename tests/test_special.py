@@ -188,7 +188,9 @@ def test_log_minus_digamma() -> None:
     x = np.concatenate([spread(1e-100, 100.0, 300), RNG.uniform(1.0, 100.0, 300)])
     assert_close(both(drive_log_minus_digamma, x), np.log(x) - reference.psi(x), 1e-13, 2e-15)
     large = spread(100.0, 1e150, 300)
-    series = 1.0 / (2.0 * large) + 1.0 / (12.0 * large) / large - 1.0 / (120.0 * large) / large**3  # + 1e-15 relative
+    series = (
+        1.0 / (2.0 * large) + 1.0 / (12.0 * large) / large - 1.0 / (120.0 * large) / large / large / large
+    )  # + 1e-15 relative
     assert_close(both(drive_log_minus_digamma, large), series, 1e-13)
 
 
@@ -208,7 +210,7 @@ def test_log_gamma_ratio() -> None:
     x, d = spread(1e-3, 1e3, 500), RNG.uniform(0.0, 20.0, 500)
     exact = reference.gammaln(x + d) - reference.gammaln(x)
     assert_close(both(drive_log_gamma_ratio, x, d), exact, 1e-12, 1e-11)
-    x, d = spread(1e6, 1e15, 300), RNG.choice([0.5, 1.0, 2.0, 3.5], 300)
+    x, d = spread(1e8, 1e15, 300), RNG.choice([0.5, 1.0, 2.0, 3.5], 300)
     steps = d * np.log(x) + d * (d - 1.0) / (2.0 * x)  # + O(1 / x^2)
     assert_close(both(drive_log_gamma_ratio, x, d), steps, 1e-14)
     whole = np.arange(1.0, 50.0)
@@ -221,8 +223,10 @@ def test_log_gamma_ratio() -> None:
 
 def test_log_beta() -> None:
     a, b = spread(1e-6, 1e6, 600), spread(1e-6, 1e6, 600)
-    exact = reference.betaln(a, b)
-    assert_close(both(drive_log_beta, a, b), exact, 1e-12, 1e-12)
+    near = 1e-15 * np.max(np.abs(reference.gammaln(a + b)))  # what SciPy's differences of log Gamma functions lose
+    assert_close(both(drive_log_beta, a, b), reference.betaln(a, b), 1e-12, near)
+    a, b = RNG.uniform(0.1, 5.0, 300), RNG.uniform(0.1, 5.0, 300)
+    assert_close(both(drive_log_beta, a, b), reference.betaln(a, b), 1e-14, 1e-14)
     assert np.array_equal(both(drive_log_beta, a, b), both(drive_log_beta, b, a))
     assert special.log_beta(1.0, 1e300) == pytest.approx(-math.log(1e300), rel=1e-14)  # B(1, b) = 1 / b
 

@@ -18,6 +18,7 @@ Compiled, called by learners (`beliefs` is a bank, `i` its column):
     estimate(beliefs, i, k)                    theta_k from the observations alone (a column that never had a prior)
     merge(beliefs, i, j, a, b)                 pi_i becomes the family's member nearest to a pi_i + b pi_j (a + b = 1)
     dissimilarity(beliefs, i, j, a, b)         how far apart they are, in the likelihood's Fisher metric
+    dissimilarities(beliefs, w, n, out)        the same of columns i and i + 1 by their shares of weight, for i < n - 1
     divergence(beliefs, i, others, j)          Kullback-Leibler divergence KL[pi_i || pi_j]
     scaled_likelihood(beliefs, i, y)           column i becomes P_Y(y | theta) / integral of P_Y(y | theta') d theta'
     log_density(beliefs, i, x), lower(beliefs, i), upper(beliefs, i)
@@ -87,6 +88,11 @@ class _Defaults:
         for i in range(n):
             out[i] = w[i] * exp(out[i] - scale)
         return scale
+
+    def dissimilarities(self: Any, beliefs: Beliefs, w: np.ndarray, n: int, out: np.ndarray) -> None:
+        for i in range(n - 1):
+            both = w[i] + w[i + 1]
+            out[i] = self.dissimilarity(beliefs, i, i + 1, w[i] / both, w[i + 1] / both)
 
     def bayes_factor(self: Any, beliefs: Beliefs, i: int, others: Beliefs, j: int, y: Any) -> float:
         return exp(self.log_predictive(others, j, y) - self.log_predictive(beliefs, i, y))

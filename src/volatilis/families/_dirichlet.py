@@ -10,7 +10,7 @@ import numpy as np
 
 from volatilis._registry import compiled_function
 from volatilis.families._base import Beliefs
-from volatilis.special import digamma, largest, log, log_gamma, log_gamma_and_digamma, log_gamma_ratio
+from volatilis.special import SMALLEST_NORMAL, digamma, largest, log, log_gamma, log_gamma_and_digamma, log_gamma_ratio
 
 
 @compiled_function
@@ -112,6 +112,22 @@ def dirichlet_dissimilarity(beliefs: Beliefs, i: int, j: int, a: float, b: float
     spread_i, spread_j = beliefs.chi[categories(beliefs) + 1, i], beliefs.chi[categories(beliefs) + 1, j]
     ratio = log(spread_i / spread_j)
     return apart + (categories(beliefs) - 1) * (spread_i + spread_j) * ratio * ratio
+
+
+@compiled_function
+def dirichlet_dissimilarities(beliefs: Beliefs, w: np.ndarray, n: int, out: np.ndarray) -> None:
+    """The same for all neighbours, category by category: flat loops."""
+    inverse, last = categories(beliefs), categories(beliefs) + 1
+    for i in range(n - 1):
+        spread_i, spread_j = beliefs.chi[last, i], beliefs.chi[last, i + 1]
+        ratio = log(spread_i / spread_j)
+        out[i] = (inverse - 1) * (spread_i + spread_j) * ratio * ratio
+    for k in range(categories(beliefs)):
+        for i in range(n - 1):
+            p_i = beliefs.chi[k, i] * beliefs.chi[inverse, i]
+            p_j = beliefs.chi[k, i + 1] * beliefs.chi[inverse, i + 1]
+            apart = (w[i] + w[i + 1]) * (p_i - p_j) * (p_i - p_j)
+            out[i] += apart / (w[i] * p_i + w[i + 1] * p_j + SMALLEST_NORMAL)  # 0 / 0 where all underflows is 0
 
 
 @compiled_function

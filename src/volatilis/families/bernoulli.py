@@ -13,6 +13,7 @@ from volatilis.families._base import Beliefs, family, whole_observations
 from volatilis.families._dirichlet import (
     blend_dirichlets,
     count_one,
+    dirichlet_dissimilarities,
     dirichlet_dissimilarity,
     dirichlet_divergence,
     merge_dirichlets,
@@ -82,6 +83,9 @@ class Bernoulli(NamedTuple):
 
     def dissimilarity(self, beliefs: Beliefs, i: int, j: int, a: float, b: float) -> float:
         return dirichlet_dissimilarity(beliefs, i, j, a, b)
+
+    def dissimilarities(self, beliefs: Beliefs, w: np.ndarray, n: int, out: np.ndarray) -> None:
+        dirichlet_dissimilarities(beliefs, w, n, out)
 
     def divergence(self, beliefs: Beliefs, i: int, others: Beliefs, j: int) -> float:
         return dirichlet_divergence(beliefs, i, others, j)

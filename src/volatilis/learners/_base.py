@@ -256,17 +256,9 @@ def drop_below(state: Hypotheses, threshold: float, share: float) -> None:
 @compiled_function
 def drop(state: Hypotheses, out: int) -> None:
     """Forget one hypothesis."""
-    n = state.count[0]
-    for i in range(out + 1, n):
-        state.weights[i - 1] = state.weights[i]
-    for i in range(out + 1, n):
-        state.run_lengths[i - 1] = state.run_lengths[i]
-    for i in range(out + 1, n):
-        state.beliefs.nu[i - 1] = state.beliefs.nu[i]
-    for row in range(state.beliefs.chi.shape[0]):
-        for i in range(out + 1, n):
-            state.beliefs.chi[row, i - 1] = state.beliefs.chi[row, i]
-    state.count[0] = n - 1
+    for i in range(out + 1, state.count[0]):
+        move(state, i, i - 1)
+    state.count[0] -= 1
 
 
 @compiled_function

@@ -49,10 +49,9 @@ def merge_nearest(family: Any, state: Hypotheses, n: int) -> None:
 def cheapest_pair(family: Any, state: Hypotheses) -> int:
     """The i for which merging hypotheses i and i + 1 costs least."""
     w, cost = state.weights, state.scratch
+    family.dissimilarities(state.beliefs, w, state.count[0], cost)
     for i in range(state.count[0] - 1):
-        both = w[i] + w[i + 1]
-        apart = family.dissimilarity(state.beliefs, i, i + 1, w[i] / both, w[i + 1] / both)
-        cost[i] = math.sqrt(w[i]) * math.sqrt(w[i + 1]) * apart
+        cost[i] *= math.sqrt(w[i]) * math.sqrt(w[i + 1])
     best = 0
     for i in range(state.count[0] - 1):
         if cost[i] < cost[best]:
