@@ -154,8 +154,9 @@ def integrate_piece(quadrature: Any, family: Any, f: Hypotheses, g: Hypotheses, 
         a, b, whole = pieces[0, waiting], pieces[1, waiting], pieces[2, waiting]
         middle = 0.5 * (a + b)
         left, right = gauss(quadrature, family, f, g, a, middle), gauss(quadrature, family, f, g, middle, b)
-        agree = abs(left + right - whole) <= 2e-3 * quadrature.accuracy
-        if agree or waiting + 2 > pieces.shape[1] or not a < middle < b:
+        # to the accuracy asked for, or to what rounding leaves of a large integral; NaN does not differ, so it ends too
+        differ = abs(left + right - whole) > 2e-3 * quadrature.accuracy + 1e-13 * (abs(left) + abs(right))
+        if not differ or waiting + 2 > pieces.shape[1] or not a < middle < b:
             result += left + right
         else:
             pieces[0, waiting], pieces[1, waiting], pieces[2, waiting] = a, middle, left
