@@ -66,7 +66,7 @@ RUN = """
 import json, sys
 import volatilis as vl
 from rayleigh import Rayleigh
-trace = vl.run(vl.VarSMiLe(Rayleigh(2.0, 1.0), 0.1), [0.5, 1.0, 2.0])
+trace = vl.run(vl.Leaky(Rayleigh(2.0, 1.0), 0.9), [0.5, 1.0, 2.0])
 print(json.dumps({"mean": trace.mean.tolist(), "numba": "numba" in sys.modules}))
 """
 
@@ -205,19 +205,19 @@ def test_a_family_in_a_script_is_cached_too(workshop: Workshop) -> None:
     assert results[0]["mean"] == results[1]["mean"]
 
 
-def posterior_means(statistic: Any) -> list[float]:
-    """VarSMiLe's first step is the posterior: (shape + 1) / (rate + phi(y))."""
-    return [3.0 / (1.0 + statistic(0.5))]
+def first_mean(statistic: Any) -> list[float]:
+    """Leaky's first step: chi = phi(y) and nu = 1, so this family's mean is 2 / phi(y)."""
+    return [2.0 / statistic(0.5)]
 
 
 def test_after_an_edit_of_the_family_the_results_are_new(workshop: Workshop) -> None:
     workshop.write("rayleigh.py", rayleigh("y * y"))
-    assert workshop.run(RUN)["mean"][:1] == pytest.approx(posterior_means(lambda y: y * y), rel=1e-12)
+    assert workshop.run(RUN)["mean"][:1] == pytest.approx(first_mean(lambda y: y * y), rel=1e-12)
     workshop.write("rayleigh.py", rayleigh("2.0 * y"))
-    assert workshop.run(RUN)["mean"][:1] == pytest.approx(posterior_means(lambda y: 2.0 * y), rel=1e-12)
+    assert workshop.run(RUN)["mean"][:1] == pytest.approx(first_mean(lambda y: 2.0 * y), rel=1e-12)
     workshop.write("rayleigh.py", rayleigh("y * y"))
     back = workshop.run(RUN)
-    assert back["mean"][:1] == pytest.approx(posterior_means(lambda y: y * y), rel=1e-12)
+    assert back["mean"][:1] == pytest.approx(first_mean(lambda y: y * y), rel=1e-12)
     assert not back["numba"]  # what was compiled first is still there
 
 
@@ -237,13 +237,13 @@ def test_after_an_edit_of_what_the_family_uses_the_results_are_new(workshop: Wor
         workshop.write("helper.py", helper.format(inner=inner, factor=factor))
         workshop.write("rayleigh.py", rayleigh(statistic, imports))
         found = workshop.run(RUN)["mean"][:1]
-        assert found == pytest.approx(posterior_means(true), rel=1e-12), (statistic, inner, factor)
+        assert found == pytest.approx(first_mean(true), rel=1e-12), (statistic, inner, factor)
 
 
 def test_after_an_edit_of_a_constant_in_the_family_file_the_results_are_new(workshop: Workshop) -> None:
     for scale in (1.0, 4.0):
         workshop.write("rayleigh.py", rayleigh("SCALE * y", f"SCALE = {scale}"))
-        assert workshop.run(RUN)["mean"][:1] == pytest.approx(posterior_means(lambda y, s=scale: s * y), rel=1e-12)
+        assert workshop.run(RUN)["mean"][:1] == pytest.approx(first_mean(lambda y, s=scale: s * y), rel=1e-12)
 
 
 def test_a_class_attribute_and_a_default_are_part_of_the_key(workshop: Workshop) -> None:
@@ -251,7 +251,7 @@ def test_a_class_attribute_and_a_default_are_part_of_the_key(workshop: Workshop)
     for power in (1.0, 2.0):
         text = rayleigh("raised(y)", f"@volatilis.compiled_function\ndef raised(y, power={power}):\n    return y**power\n")
         workshop.write("rayleigh.py", text)
-        assert workshop.run(RUN)["mean"][:1] == pytest.approx(posterior_means(lambda y, p=power: y**p), rel=1e-12)
+        assert workshop.run(RUN)["mean"][:1] == pytest.approx(first_mean(lambda y, p=power: y**p), rel=1e-12)
 
 
 def test_a_family_from_a_folder_that_is_gone_harms_nobody(workshop: Workshop, tmp_path: pathlib.Path) -> None:
@@ -266,7 +266,7 @@ def test_a_family_from_a_folder_that_is_gone_harms_nobody(workshop: Workshop, tm
     """
     assert workshop.run(program)["mean"] == [0.5]
     workshop.write("rayleigh.py", rayleigh("y * y"))  # the same names in another folder are another family
-    assert workshop.run(RUN)["mean"][:1] == pytest.approx(posterior_means(lambda y: y * y), rel=1e-12)
+    assert workshop.run(RUN)["mean"][:1] == pytest.approx(first_mean(lambda y: y * y), rel=1e-12)
 
 
 def test_redefining_a_family_in_one_process(workshop: Workshop) -> None:
@@ -279,10 +279,10 @@ def test_redefining_a_family_in_one_process(workshop: Workshop) -> None:
         for statistic in ("y * y", "2.0 * y", "y * y"):
             names = {"__name__": "__main__"}
             exec(text.replace("return y * y", f"return {statistic}"), names)
-            means.append(float(vl.run(vl.VarSMiLe(names["Rayleigh"](2.0, 1.0), 0.1), [0.5]).mean[0]))
+            means.append(float(vl.run(vl.Leaky(names["Rayleigh"](2.0, 1.0), 0.9), [0.5]).mean[0]))
         print(json.dumps(means))
     """
-    expected = [posterior_means(f)[0] for f in (lambda y: y * y, lambda y: 2.0 * y, lambda y: y * y)]
+    expected = [first_mean(f)[0] for f in (lambda y: y * y, lambda y: 2.0 * y, lambda y: y * y)]
     assert workshop.run(program) == pytest.approx(expected, rel=1e-12)
 
 
@@ -297,7 +297,7 @@ SMALL = """
 SMALL_MEAN = [1.0, 2.5 / 1.5]
 
 
-@pytest.mark.parametrize("damage", ["empty", "truncated", "altered", "no header", "foreign", "folder"])
+@pytest.mark.parametrize("damage", ["empty", "truncated", "altered", "foreign", "folder"])
 def test_a_damaged_cache_file_is_compiled_anew(damage: str, workshop: Workshop) -> None:
     assert workshop.run(SMALL)["mean"] == pytest.approx(SMALL_MEAN, rel=1e-15)
     (kernel,) = workshop.kernels()
@@ -308,7 +308,6 @@ def test_a_damaged_cache_file_is_compiled_anew(damage: str, workshop: Workshop) 
         "empty": b"",
         "truncated": content[: len(content) // 2],
         "altered": bytes(altered),
-        "no header": content.partition(b"\n")[2],
         "foreign": b'{"sha256": 1}\n',
     }
     if damage == "folder":
@@ -394,7 +393,7 @@ def test_a_method_that_raises_is_refused_at_definition() -> None:
 def test_a_method_with_the_name_of_a_tuples_is_refused_at_definition() -> None:
     for name in ("count", "index"):
         cls = type("Counts", (tuple,), {"_fields": ("rate",), name: lambda self, x: x})
-        with pytest.raises(TypeError, match=rf"Counts\.{name}"):
+        with pytest.raises(TypeError, match=f"Counts.*{name}"):
             compiled_methods(cls)
 
 
@@ -445,7 +444,7 @@ def test_a_method_that_cannot_be_compiled_names_the_line(workshop: Workshop) -> 
         import volatilis as vl
         from rayleigh import Rayleigh
         try:
-            vl.run(vl.VarSMiLe(Rayleigh(2.0, 1.0), 0.1), [0.5, 1.0])
+            vl.run(vl.Leaky(Rayleigh(2.0, 1.0), 0.9), [0.5, 1.0])
         except vl.CompilationError as error:
             print(json.dumps([str(error), isinstance(error, TypeError)]))
     """
@@ -456,7 +455,7 @@ def test_a_method_that_cannot_be_compiled_names_the_line(workshop: Workshop) -> 
     assert f"line {line}" in message or f"({line})" in message, message
     # Numba works on after the failure
     workshop.write("rayleigh.py", rayleigh())
-    assert workshop.run(RUN)["mean"][:1] == pytest.approx(posterior_means(lambda y: y * y), rel=1e-12)
+    assert workshop.run(RUN)["mean"][:1] == pytest.approx(first_mean(lambda y: y * y), rel=1e-12)
 
 
 def test_a_failed_compilation_leaves_numba_as_it_was(workshop: Workshop) -> None:
@@ -474,7 +473,7 @@ def test_a_failed_compilation_leaves_numba_as_it_was(workshop: Workshop) -> None
 
         before(1.0)
         try:
-            vl.run(vl.VarSMiLe(Rayleigh(2.0, 1.0), 0.1), [0.5, 1.0])
+            vl.run(vl.Leaky(Rayleigh(2.0, 1.0), 0.9), [0.5, 1.0])
         except vl.CompilationError:
             pass
 
@@ -496,7 +495,7 @@ def test_a_family_that_allocates_works(workshop: Workshop) -> None:
         import numpy as np
         import volatilis as vl
         from rayleigh import Rayleigh
-        learner = vl.VarSMiLe(Rayleigh(2.0, 1.0), 0.1)
+        learner = vl.Leaky(Rayleigh(2.0, 1.0), 0.9)
         first = vl.run(learner, [0.5, 1.0, 2.0]).mean.tolist()
         vl.run(learner, np.full(1000, 0.5))
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -506,7 +505,7 @@ def test_a_family_that_allocates_works(workshop: Workshop) -> None:
     """
     for _ in range(2):  # compiled, and from the cache
         found = workshop.run(program)
-        assert found["mean"][:1] == pytest.approx(posterior_means(lambda y: y * y), rel=1e-12)
+        assert found["mean"][:1] == pytest.approx(first_mean(lambda y: y * y), rel=1e-12)
         assert found["grown"] < 100_000  # kilobytes; 100,000 arrays of 1,000 numbers would be 800,000
 
 
@@ -530,13 +529,13 @@ def test_a_family_that_calls_the_users_own_njit_function(workshop: Workshop) -> 
         import volatilis as vl
         import rayleigh
         {before}
-        mean = vl.run(vl.VarSMiLe(rayleigh.Rayleigh(2.0, 1.0), 0.1), [0.5, 1.0]).mean.tolist()
+        mean = vl.run(vl.Leaky(rayleigh.Rayleigh(2.0, 1.0), 0.9), [0.5, 1.0]).mean.tolist()
         print(json.dumps([mean, rayleigh.square(3.0), rayleigh.square(4)]))
     """
     for before in ("rayleigh.square(2.0)", "pass"):
         for _ in range(2):  # compiled, and from the cache
             mean, nine, sixteen = workshop.run(program.replace("{before}", before))
-            assert mean[:1] == pytest.approx(posterior_means(lambda y: y * y), rel=1e-12)
+            assert mean[:1] == pytest.approx(first_mean(lambda y: y * y), rel=1e-12)
             assert (nine, sixteen) == (9.0, 16)
 
 
@@ -544,7 +543,7 @@ def test_an_edit_of_the_users_njit_function_is_seen(workshop: Workshop) -> None:
     for factor in (1.0, 6.0):
         imports = f"import numba\n\n\n@numba.njit\ndef scaled(y):\n    return {factor} * y\n"
         workshop.write("rayleigh.py", rayleigh("scaled(y)", imports))
-        assert workshop.run(RUN)["mean"][:1] == pytest.approx(posterior_means(lambda y, f=factor: f * y), rel=1e-12)
+        assert workshop.run(RUN)["mean"][:1] == pytest.approx(first_mean(lambda y, f=factor: f * y), rel=1e-12)
 
 
 def test_plain_python_needs_no_compiler(workshop: Workshop) -> None:
@@ -554,11 +553,11 @@ def test_plain_python_needs_no_compiler(workshop: Workshop) -> None:
         import volatilis as vl
         from rayleigh import Rayleigh
         with vl.plain_python():
-            mean = vl.run(vl.VarSMiLe(Rayleigh(2.0, 1.0), 0.1), [0.5]).mean.tolist()
+            mean = vl.run(vl.Leaky(Rayleigh(2.0, 1.0), 0.9), [0.5]).mean.tolist()
         print(json.dumps([mean, "numba" in sys.modules]))
     """
     mean, numba = workshop.run(program)
-    assert mean == pytest.approx(posterior_means(lambda y: y * y), rel=1e-12)
+    assert mean == pytest.approx(first_mean(lambda y: y * y), rel=1e-12)
     assert not numba
     assert not workshop.kernels()
 

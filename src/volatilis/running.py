@@ -5,6 +5,7 @@ All three call the learner's one `update`; their results agree to the last bit.
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -41,7 +42,7 @@ def run(
     wanted = _wanted(learner, readouts)
     values, absent = learner.family.observations(y)
     events = _events(absent, reset, missing)
-    learner.check_observations(values[~absent] if absent.any() else values)
+    learner.check_observations(values)
     out = _run_one(learner, _key(seed), values, events, wanted)
     return _trace(learner, out, values, absent, events, _key(seed))
 
@@ -71,11 +72,8 @@ def run_many(
     values, absents = _observations_of_all(learner, ys)
     if reset is None and isinstance(absents, np.ndarray) and not absents.any():
         events = [np.zeros(values[0].size if count else 0, dtype=np.uint8)] * count
-        learner.check_observations(values.ravel() if isinstance(values, np.ndarray) else np.zeros(0))
     else:
         events = [_events(absent, r, missing, i) for i, (absent, r) in enumerate(zip(absents, resets, strict=True))]
-        for value, absent in zip(values, absents, strict=True):
-            learner.check_observations(value[~absent])
     if _fits_lock_step(learner, values, events):
         keys = [0] * count
         outs = _run_lock_step(learner, values, workers, wanted)
@@ -247,7 +245,7 @@ def _divergences(learner: Any, name: str, key: int, values: np.ndarray, events: 
     """Run the learner again, keeping the belief before each observation beside the one after it."""
     family, out, progress = learner.family, np.empty(len(values)), np.zeros(1, dtype=np.int64)
     if name == "confidence_corrected_surprise" and hasattr(family, "improper_scaled_likelihood"):
-        reason = family.improper_scaled_likelihood(values[events % RESET == OBSERVE])
+        reason = family.improper_scaled_likelihood(np.where(events % RESET == OBSERVE, values, np.nan))
         if reason is not None:
             raise ValueError(f"confidence-corrected surprise needs a proper scaled likelihood, but {reason}")
     state, before, member = learner.init(key), learner.init(key), prior_beliefs(family)
@@ -268,15 +266,20 @@ def _divergences(learner: Any, name: str, key: int, values: np.ndarray, events: 
 
 def _observations_of_all(learner: Any, ys: Any) -> tuple[Sequence[np.ndarray], Sequence[np.ndarray]]:
     """Validate every sequence; an array of equally long ones at one go."""
-    if isinstance(ys, np.ndarray) and ys.ndim == 2 and ys.dtype.kind in "iuf" and learner.family.observations([])[0].ndim == 1:
-        values, absent = learner.family.observations(ys.ravel())
-        return values.reshape(ys.shape), absent.reshape(ys.shape)
+    scalar = learner.family.observations([])[0].ndim == 1
+    if isinstance(ys, np.ndarray) and ys.ndim == 2 and ys.dtype.kind in "iuf" and scalar:
+        with contextlib.suppress(ValueError, TypeError):  # looked at again one by one, to say which sequence it is
+            values, absent = learner.family.observations(ys.ravel())
+            learner.check_observations(values)
+            return values.reshape(ys.shape), absent.reshape(ys.shape)
     checked = []
     for i, y in enumerate(ys):
         try:
-            checked.append(learner.family.observations(y))
+            values, absent = learner.family.observations(y)
+            learner.check_observations(values)
         except (ValueError, TypeError) as error:
             raise type(error)(f"sequence {i}: {error}") from None
+        checked.append((values, absent))
     return [values for values, _ in checked], [absent for _, absent in checked]
 
 
@@ -344,7 +347,7 @@ def _wanted(learner: Any, readouts: Sequence[str] | None) -> tuple[str, ...]:
 
 
 def _policy(missing: str) -> int:
-    if missing not in MISSING:
+    if not isinstance(missing, str) or missing not in MISSING:
         raise ValueError(f"missing = {missing!r} is not accepted; it must be one of {', '.join(map(repr, MISSING))}")
     return MISSING[missing]
 

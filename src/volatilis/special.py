@@ -186,6 +186,8 @@ def log_gamma_ratio(x: float, d: float) -> float:
     """log Gamma(x + d) - log Gamma(x) for x > 0 and x + d > 0, else NaN; without cancellation where x is large."""
     if not (x > 0.0 and x + d > 0.0):
         return np.nan
+    if abs(d) > 0.5 * x:  # nothing to cancel
+        return log_gamma(x + d) - log_gamma(x)
     product = 1.0
     while x < 10.0 or x + d < 10.0:
         product *= x / (x + d)

@@ -54,8 +54,6 @@ def shannon_surprise(log_p: Any, log_p_0: Any, p_c: float) -> Any:
 def check_divergence(learner: Any, measure: str) -> None:
     """Refuse what could only be approximated."""
     family, words = learner.family, measure.replace("confidence_corrected", "confidence-corrected").replace("_", " ")
-    if learner._readouts == ("mean", "run_length"):
-        raise TypeError(f"{type(learner).__name__} has no belief, so no {words}")
     if measure == "confidence_corrected_surprise" and not hasattr(family, "scaled_likelihood"):
         reason = "it does not define scaled_likelihood"
         if hasattr(family, "improper_scaled_likelihood"):

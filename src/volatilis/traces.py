@@ -24,27 +24,28 @@ class _Readouts:
     @property
     def bayes_factor_surprise(self) -> Any:
         """S_BF of the observation under the belief before it; infinite beyond 1e308, its logarithm never."""
-        return self._shaped(surprise.bayes_factor_surprise(self._get("log_p"), self._get("log_p_0")))
+        return self._shaped(surprise.bayes_factor_surprise(self._get("log_p", "bayes_factor_surprise"), self._get("log_p_0")))
 
     @property
     def log_bayes_factor_surprise(self) -> Any:
-        return self._shaped(surprise.log_bayes_factor_surprise(self._get("log_p"), self._get("log_p_0")))
+        return self._shaped(
+            surprise.log_bayes_factor_surprise(self._get("log_p", "log_bayes_factor_surprise"), self._get("log_p_0"))
+        )
 
     @property
     def shannon_surprise(self) -> Any:
         """-log P(y | all before) in nats, the possibility of a change included."""
-        return -self.log_predictive
+        return -self._log_predictive("shannon_surprise")
 
     @property
     def log_predictive(self) -> Any:
         """log P(y | all before), the possibility of a change included."""
-        p_c = self._learner.change_probability() if "gamma" in self._learner._readouts else np.nan
-        return self._shaped(surprise.log_predictive(self._get("log_p"), self._get("log_p_0"), p_c))
+        return self._log_predictive("log_predictive")
 
     @property
     def adaptation_rate(self) -> Any:
         """gamma: how much the learner forgot."""
-        return self._get("gamma")
+        return self._get("gamma", "adaptation_rate")
 
     @property
     def mean(self) -> Any:
@@ -61,13 +62,14 @@ class _Readouts:
         """The expected number of observations since the last change."""
         return self._get("run_length")
 
-    def _get(self, name: str) -> Any:
+    def _get(self, name: str, asked: str = "") -> Any:
         if name not in self._learner._readouts:
-            defined = ", ".join(defined_readouts(self._learner))
-            raise AttributeError(
-                f"{type(self._learner).__name__} has no belief, so it does not define this; it defines {defined}"
-            )
+            raise AttributeError(_undefined(self._learner, asked or name))
         return self._number(name)
+
+    def _log_predictive(self, asked: str) -> Any:
+        log_p, log_p_0 = self._get("log_p", asked), self._get("log_p_0", asked)
+        return self._shaped(surprise.log_predictive(log_p, log_p_0, self._learner.change_probability()))
 
     def _number(self, name: str) -> Any:
         raise NotImplementedError
@@ -79,6 +81,10 @@ class _Readouts:
     def readouts(self) -> tuple[str, ...]:
         """The names of the readouts that are there."""
         return defined_readouts(self._learner)
+
+
+def _undefined(learner: Any, name: str) -> str:
+    return f"{type(learner).__name__} has no belief, so no {name}; it has {', '.join(defined_readouts(learner))}"
 
 
 def defined_readouts(learner: Any) -> tuple[str, ...]:
@@ -151,6 +157,8 @@ class Trace(_Readouts):
         return self._divergence("confidence_corrected_surprise")
 
     def _divergence(self, name: str) -> np.ndarray:
+        if "gamma" not in self._learner._readouts:
+            raise AttributeError(_undefined(self._learner, name))
         if name not in self._computed:
             self._computed[name] = self._divergences(name)
         return self._computed[name]

@@ -31,6 +31,7 @@ Python only: `observations(ys)` validates and encodes, `as_observed(values)` dec
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
 
@@ -83,7 +84,7 @@ class _Defaults:
 
     def predictives(self: Any, beliefs: Beliefs, w: np.ndarray, n: int, y: Any, out: np.ndarray) -> float:
         for i in range(n):
-            out[i] = self.log_predictive(beliefs, i, y)
+            out[i] = self.log_predictive(beliefs, i, y) if w[i] > 0.0 else -np.inf
         scale = largest(out, n)
         for i in range(n):
             out[i] = w[i] * exp(out[i] - scale)
@@ -154,6 +155,8 @@ def whole_observations(
 
 def vector_observations(owner: str, ys: Any, p: int) -> tuple[np.ndarray, np.ndarray]:
     """A sequence of vectors as float64 (T, p), and which of them are missing (any element NaN)."""
+    if isinstance(ys, (list, tuple)):
+        ys = [[np.nan] * p if _is_absent(y) else y for y in ys]
     values, missing = _numbers(owner, ys, "a vector of finite numbers")
     if values.size == 0 and values.ndim == 1:
         values, missing = values.reshape(0, p), missing.reshape(0, p)
@@ -170,6 +173,8 @@ def _numbers(owner: str, ys: Any, words: str) -> tuple[np.ndarray, np.ndarray]:
     masked = np.ma.getmaskarray(ys) if isinstance(ys, np.ma.MaskedArray) else None
     if hasattr(ys, "to_numpy"):  # pandas, xarray, polars
         ys = ys.to_numpy()
+    if isinstance(ys, (list, tuple)) and any(y is np.ma.masked for y in ys):
+        ys = [np.nan if y is np.ma.masked else y for y in ys]
     try:
         array = np.asarray(ys)
     except ValueError:
@@ -177,9 +182,11 @@ def _numbers(owner: str, ys: Any, words: str) -> tuple[np.ndarray, np.ndarray]:
     if array.dtype == object:
         flat = [np.nan if _is_absent(v) else v for v in array.ravel()]
         for position, value in enumerate(flat):
-            if isinstance(value, (str, bytes)) or not np.isscalar(value):
+            if not isinstance(value, (numbers.Real, np.number)) or isinstance(value, np.complexfloating):
                 raise TypeError(f"{owner}: observation {position} is {value!r} ({type(value).__name__}); it must be {words}")
-        array = np.array(flat, dtype=np.float64).reshape(array.shape)
+            if isinstance(value, int) and abs(value) > 1 << 1000:
+                raise ValueError(f"{owner}: observation {position} has {len(str(abs(value)))} digits; it must be {words}")
+        array = np.array([float(v) for v in flat]).reshape(array.shape)
     if array.dtype.kind not in "iufb":
         raise TypeError(f"{owner}: observations have dtype {array.dtype}; numbers are accepted, each {words}")
     values = np.array(array, dtype=np.float64, order="C")
@@ -194,7 +201,7 @@ def _surely_finite(values: np.ndarray) -> bool:
 
 
 def _is_absent(value: Any) -> bool:
-    return value is None or type(value).__name__ in ("NAType", "NaTType")
+    return value is None or value is np.ma.masked or type(value).__name__ in ("NAType", "NaTType")
 
 
 def _refuse(owner: str, values: np.ndarray, bad: np.ndarray, words: str) -> None:

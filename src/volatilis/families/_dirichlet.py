@@ -64,7 +64,7 @@ def weighted_shares(beliefs: Beliefs, w: np.ndarray, n: int, row: int, out: np.n
     if enough > 0:
         return 0.0
     for i in range(n):
-        out[i] = beliefs.chi[row, i] * beliefs.chi[inverse, i]
+        out[i] = beliefs.chi[row, i] * beliefs.chi[inverse, i] if w[i] > 0.0 else 0.0
     top = largest(out, n)
     for i in range(n):
         out[i] = w[i] * (out[i] / top)

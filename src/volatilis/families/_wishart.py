@@ -51,14 +51,18 @@ def degrees_of_freedom(gap: float, p: int) -> float:
 
 @compiled_function
 def cholesky(chi: np.ndarray, first: int, p: int, i: int) -> None:
-    """The lower triangle of a symmetric matrix becomes its Cholesky factor, in place."""
+    """The lower triangle of a positive definite matrix becomes its Cholesky factor, in place.
+
+    A pivot that rounding took away is what rounding leaves of the diagonal: the factor is always finite.
+    """
     for r in range(p):
         for c in range(r + 1):
             value = chi[first + r * p + c, i]
+            least = 1e-15 * value + 1e-310
             for k in range(c):
                 value -= chi[first + r * p + k, i] * chi[first + c * p + k, i]
             if c == r:
-                chi[first + r * p + c, i] = math.sqrt(value)
+                chi[first + r * p + c, i] = math.sqrt(value if value > least else least)
             else:
                 chi[first + r * p + c, i] = value / chi[first + c * p + c, i]
 

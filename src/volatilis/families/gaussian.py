@@ -53,7 +53,8 @@ class Gaussian(NamedTuple):
         if enough == 0:  # nobody expected y: again, in units of the likeliest
             for i in range(n):
                 z = bounded((y - beliefs.chi[0, i]) * precision)
-                out[i] = -0.5 * z * z * (beliefs.nu[i] / (beliefs.nu[i] + 1.0))  # the same bits as in log_predictive
+                exponent = -0.5 * z * z * (beliefs.nu[i] / (beliefs.nu[i] + 1.0))  # the same bits as in log_predictive
+                out[i] = exponent if w[i] > 0.0 else -np.inf
             top = largest(out, n)
             for i in range(n):
                 out[i] = w[i] * (exp_in_range(out[i] - top) * math.sqrt(beliefs.nu[i] / (beliefs.nu[i] + 1.0)))

@@ -140,7 +140,10 @@ class MultivariateGaussian(NamedTuple):
     @python_only
     def observations(self, ys: Any) -> tuple[np.ndarray, np.ndarray]:
         values, missing = vector_observations("MultivariateGaussian", ys, self.mu_0.size)
-        return np.ascontiguousarray((values - self.mu_0) @ self.inverse_axes.T), missing
+        mapped = np.zeros_like(values)
+        for k in range(self.mu_0.size):  # one by one: a matrix product would round differently for one row and for many
+            mapped += (values[:, k : k + 1] - self.mu_0[k]) * self.inverse_axes[:, k]
+        return mapped, missing
 
     @python_only
     def as_observed(self, values: np.ndarray) -> np.ndarray:

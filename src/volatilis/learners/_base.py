@@ -139,7 +139,7 @@ class Hypotheses(NamedTuple):
 
     def belief_variance(self, family: Any, k: int, mean: float) -> float:
         """Within and between the hypotheses."""
-        if mean == np.inf:
+        if abs(mean) == np.inf:
             return np.inf
         n, w = self.count[0], self.weights
         for i in range(n):

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from volatilis._fields import AnyFamily, Count, Fraction, Probability
 from volatilis._registry import compiled_function, python_only
 from volatilis.learners._base import (
+    NOTHING,
     Hypotheses,
     Info,
     adaptation_rate,
@@ -87,7 +88,12 @@ class ParticleFilter(NamedTuple):
 @compiled_function
 def normalise_and_resample(state: Hypotheses, resample_below: float) -> None:
     n, w = state.count[0], state.weights
-    factor = 1.0 / total(w, n, state.lanes)
+    weight = total(w, n, state.lanes)
+    if weight < NOTHING:  # only particles of next to no weight expected y: scale them up, or begin anew where none is left
+        for i in range(n):
+            w[i] = w[i] * 1e300 if weight > 0.0 else 1.0
+        weight = total(w, n, state.lanes)
+    factor = 1.0 / weight
     squares = 0.0
     for i in range(n):
         w[i] *= factor

@@ -48,14 +48,14 @@ def draw_trace(trace: Any, axes: Any = None, theta: Any = None) -> Any:
 def _draw_estimate(axis: Any, t: np.ndarray, trace: Any, theta: Any) -> None:
     family = trace.learner.family
     names = family.parameter_names()
-    mean = np.asarray(trace.mean).reshape(len(t), -1)
-    spread = np.sqrt(np.asarray(trace.variance).reshape(len(t), -1)) if "variance" in trace.readouts else None
+    mean = np.asarray(trace.mean).reshape(len(t), len(names))
+    spread = np.sqrt(np.asarray(trace.variance).reshape(len(t), len(names))) if "variance" in trace.readouts else None
     observations = trace.observations
     if observations.ndim == 1 and len(names) <= 2:
         axis.plot(t, observations, ".", color=OBSERVATION, markersize=3.5, alpha=0.55, label="observations $y_t$", zorder=1)
     shown = 1 if observations.ndim == 1 and len(names) == 2 else min(len(names), MAX_ELEMENTS)
     colours = (ESTIMATE,) if shown == 1 else ELEMENT_COLOURS
-    truth = None if theta is None else np.asarray(theta, dtype=float).reshape(len(t), -1)
+    truth = None if theta is None else np.asarray(theta, dtype=float).reshape(len(t), len(names))
     for k in range(shown):
         label = f"estimate of {_tex(names[k])}"
         axis.plot(t, mean[:, k], color=colours[k], linewidth=1.8, label=label, zorder=3)
