@@ -9,7 +9,7 @@ demo: $(VENV)/.ready
 	$(VENV)/bin/python examples/demo.py --out out
 
 test: $(VENV)/.ready
-	$(VENV)/bin/python -m pytest $(PYTEST_OPTIONS)
+	$(VENV)/bin/python -m pytest --numprocesses auto $(PYTEST_OPTIONS)
 
 lint: $(VENV)/.ready
 	$(VENV)/bin/ruff check .

@@ -88,11 +88,10 @@ def _own_dispatchers(classes: list[type]) -> list[Any]:
 
 
 def _innermost(error: Exception) -> str:
-    """The part of Numba's report that names the offending line."""
-    lines = str(error).splitlines()
-    where = next((i for i, line in enumerate(lines) if line.strip().startswith("During: typing of")), len(lines))
-    start = max((i for i, line in enumerate(lines[:where]) if "nopython frontend" in line or not line.strip()), default=0)
-    return "\n".join(line.strip() for line in lines[max(start - 6, 0) : where + 1] if line.strip())
+    """The part of Numba's report that names the offending line: what is wrong there, and where it is."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    where = next((i for i, line in enumerate(lines) if re.match(r'File ".*", line \d+', line)), None)
+    return "\n".join(lines[-8:] if where is None else lines[max(where - 2, 0) : where + 5])
 
 
 # --- Numba -----------------------------------------------------------------------------------------------------------
@@ -106,7 +105,9 @@ def prepare_numba() -> None:
     """Tell Numba of all functions and methods that compiled code may call."""
     from numba.core import registry
 
-    _ = registry.cpu_target.target_context  # defines the symbols that some kernels refer to
+    from numba.core.runtime import rtsys
+
+    rtsys.initialize(registry.cpu_target.target_context)  # defines the symbols that a kernel that allocates refers to
     from numba import types
     from numba.extending import overload, overload_method, register_jitable
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from volatilis._seeds import seed_sequence
 from volatilis.families._base import Beliefs
 from volatilis.learners._base import Hypotheses
 
@@ -73,7 +74,7 @@ class Belief:
     def sample(self, size: int, seed: int | np.random.SeedSequence = 0) -> np.ndarray:
         """`size` draws of theta."""
         self._need_distribution("sample")
-        rng = np.random.default_rng(seed)
+        rng = np.random.default_rng(seed_sequence(seed))
         counts = rng.multinomial(size, self.weights / self.weights.sum())
         draws = [
             np.asarray(d.rvs(size=n, random_state=rng)).reshape(n, -1)

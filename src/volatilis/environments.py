@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from volatilis._fields import AnyFamily, Probability, validated
+from volatilis._seeds import seed_sequence
 
 
 class Sample(NamedTuple):
@@ -28,7 +29,7 @@ class ChangingEnvironment(NamedTuple):
         """T observations; the same seed gives the same numbers everywhere."""
         if isinstance(T, bool) or not isinstance(T, (int, np.integer)) or T < 0:
             raise ValueError(f"ChangingEnvironment.sample: T = {T!r} is not accepted; it must be a whole number, 0 or more")
-        changes, parameters, observations = (np.random.default_rng(s) for s in _seeds(seed).spawn(3))
+        changes, parameters, observations = (np.random.default_rng(s) for s in seed_sequence(seed).spawn(3))
         changed = changes.random(T) < self.p_c
         changed[:1] = True
         starts = np.flatnonzero(changed)
@@ -41,7 +42,3 @@ class ChangingEnvironment(NamedTuple):
             lengths = np.zeros(1, dtype=int)
         theta = np.repeat(np.array(thetas), lengths, axis=0)
         return Sample(np.concatenate(pieces), theta[:, 0] if theta.shape[1] == 1 else theta, changed)
-
-
-def _seeds(seed: Any) -> np.random.SeedSequence:
-    return seed if isinstance(seed, np.random.SeedSequence) else np.random.SeedSequence(seed)

@@ -16,6 +16,7 @@ import numpy as np
 from volatilis import _drivers, state_files, surprise
 from volatilis._compile import Call
 from volatilis._drivers import ELAPSE, OBSERVE, RESET, SKIP, STEP_HEAD, Outputs, lock_step_outputs, outputs
+from volatilis._seeds import generator_key, seed_sequence
 from volatilis._step_call import float_to_tuple
 from volatilis.beliefs import Belief
 from volatilis.families._base import prior_beliefs
@@ -43,8 +44,8 @@ def run(
     values, absent = learner.family.observations(y)
     events = _events(absent, reset, missing)
     learner.check_observations(values)
-    out = _run_one(learner, _key(seed), values, events, wanted)
-    return _trace(learner, out, values, absent, events, _key(seed))
+    out = _run_one(learner, generator_key(seed), values, events, wanted)
+    return _trace(learner, out, values, absent, events, generator_key(seed))
 
 
 def run_many(
@@ -78,7 +79,7 @@ def run_many(
         keys = [0] * count
         outs = _run_lock_step(learner, values, workers, wanted)
     else:
-        keys = _keys(learner, seed, count)
+        keys = [generator_key(child) for child in seed_sequence(seed).spawn(count)]
         with ThreadPoolExecutor(workers) as pool:
             results = pool.map(lambda i: _run_one(learner, keys[i], values[i], events[i], wanted), range(count))
             outs = list(results).__getitem__
@@ -108,7 +109,7 @@ class Stream:
         self._out = np.full(STEP_HEAD + 2 * self._family.size(), np.nan)
         self._out[4] = 0.0
         self._known: dict[int, int] = {}
-        self._bind(learner.init(_key(seed)))
+        self._bind(learner.init(generator_key(seed)))
 
     def __repr__(self) -> str:
         return f"Stream of {self._learner!r} after {self.seen} observations"
@@ -387,24 +388,6 @@ def _workers(workers: int | None) -> int:
     if isinstance(workers, bool) or not isinstance(workers, (int, np.integer)) or workers < 1:
         raise ValueError(f"workers = {workers!r} is not accepted; it must be a whole number, 1 or more, or None")
     return int(workers)
-
-
-def _seed_sequence(seed: Any) -> np.random.SeedSequence:
-    if isinstance(seed, np.random.SeedSequence):
-        return seed
-    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
-        raise ValueError(f"seed = {seed!r} is not accepted; it must be a whole number, 0 or more, or a numpy SeedSequence")
-    return np.random.SeedSequence(int(seed))
-
-
-def _key(seed: Any) -> int:
-    return int(_seed_sequence(seed).generate_state(1, np.uint64)[0])
-
-
-def _keys(learner: Any, seed: Any, count: int) -> list[int]:
-    root = _seed_sequence(seed)
-    children = np.random.SeedSequence(root.entropy, spawn_key=root.spawn_key).spawn(count)  # leaves the caller's own unspent
-    return [_key(child) for child in children]
 
 
 def _check_state(learner: Any, fresh: Any, found: Any) -> None:

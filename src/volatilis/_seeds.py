@@ -1,0 +1,21 @@
+"""Seeds: explicit, validated, and never used up by being used."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def seed_sequence(seed: Any) -> np.random.SeedSequence:
+    """A fresh SeedSequence from a whole number or from the caller's own, which stays as it is."""
+    if isinstance(seed, np.random.SeedSequence):
+        return np.random.SeedSequence(seed.entropy, spawn_key=seed.spawn_key, pool_size=seed.pool_size)
+    if isinstance(seed, (bool, np.bool_)) or not isinstance(seed, (int, np.integer)) or seed < 0:
+        raise ValueError(f"seed = {seed!r} is not accepted; it must be a whole number, 0 or more, or a numpy SeedSequence")
+    return np.random.SeedSequence(int(seed))
+
+
+def generator_key(seed: Any) -> int:
+    """64 bits for the generator inside compiled code."""
+    return int(seed_sequence(seed).generate_state(1, np.uint64)[0])
