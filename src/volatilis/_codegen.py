@@ -104,7 +104,6 @@ _known_methods: set[str] = set()
 def prepare_numba() -> None:
     """Tell Numba of all functions and methods that compiled code may call."""
     from numba.core import registry
-
     from numba.core.runtime import rtsys
 
     rtsys.initialize(registry.cpu_target.target_context)  # defines the symbols that a kernel that allocates refers to
