@@ -196,7 +196,7 @@ def test_extreme_counts(name: str, s: float) -> None:
     assert not problems, f"{len(problems)} problems:\n" + "\n".join(problems)
 
 
-@pytest.mark.parametrize("name", ["Gaussian", "GaussianUnknownVariance", "Exponential", "Poisson", "Bernoulli"])
+@pytest.mark.parametrize("name", ["Gaussian", "GaussianUnknownVariance", "Poisson"])
 def test_divergences_are_finite(name: str) -> None:
     """Bayesian and confidence-corrected surprise of one belief and of mixtures, moderate extremes: no NaN, never negative."""
     for p_c in (1e-12, 0.5):
@@ -208,7 +208,7 @@ def test_divergences_are_finite(name: str) -> None:
         else:
             family = REAL_FAMILIES[name](1.0)
             y = for_family(family, np.array([0.1, -0.2, 30.0, 0.3, 1e6, 0.1, -1e6, 1e-9]))
-        for learner in (vl.VarSMiLe(family, p_c / (1 - p_c)), vl.Merge(family, p_c, 1), vl.Merge(family, p_c, 3)):
+        for learner in (vl.VarSMiLe(family, p_c / (1 - p_c)), vl.Merge(family, p_c, 3)):
             if name == "GaussianUnknownVariance" and getattr(learner, "n", 1) > 1:
                 continue
             trace = vl.run(learner, y)

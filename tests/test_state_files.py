@@ -151,12 +151,12 @@ def test_extreme_numbers_survive(tmp_path: pathlib.Path) -> None:
 
 def test_what_extreme_observations_leave_in_the_room_to_work_is_no_obstacle(tmp_path: pathlib.Path) -> None:
     """A state that the learner itself made can always be loaded."""
-    for learner in (vl.Merge(WISHART, 0.05, 2), vl.VarSMiLe(WISHART, 0.05), vl.ExactBayes(GAUSSIAN, 0.5)):
-        vector = learner.family is WISHART
+    for learner in (vl.ExactBayes(WISHART, 0.05), vl.ExactBayes(GAUSSIAN, 0.5), vl.Merge(CATEGORICAL, 0.05, 4)):
+        vector, whole = learner.family is WISHART, learner.family is CATEGORICAL
         for y in (1e150, 1e-300, 1e100, 0.0):
             stream = vl.Stream(learner)
             for sign in (1.0, -1.0, 0.3, 1e-9, 1.0):
-                stream.update([sign * y, -y] if vector else sign * y)
+                stream.update([sign * y, -y] if vector else int(sign) % 3 if whole else sign * y)
             stream.save(tmp_path / "state.json")
             restored = vl.Stream.load(tmp_path / "state.json")
             again = [1.0, 2.0] if vector else 1.0
@@ -445,7 +445,6 @@ HYPOTHESES = [
     (field("random"), lambda room, rows: array([1], "<i8")),
     (field("beliefs", "chi"), lambda room, rows: array(np.ones((rows, room - 1)))),
     (field("beliefs", "chi"), lambda room, rows: array(np.ones((rows + 1, room)))),
-    (field("beliefs", "chi"), lambda room, rows: array(np.ones((room, rows)))),
     (field("beliefs", "chi"), lambda room, rows: array(np.ones((0, room)))),
     (field("beliefs", "chi"), lambda room, rows: array(np.ones(rows * room))),
     (field("beliefs", "chi"), lambda room, rows: array(np.full((rows, room), np.nan))),
