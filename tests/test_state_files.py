@@ -259,7 +259,7 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], bytes]:
         "passing": lambda: fed(vl.MessagePassing(GAUSSIAN, 0.05, 6), GAUSSIAN_YS, 30),
         "particles": lambda: fed(vl.ParticleFilter(GAUSSIAN, 0.05, 6), GAUSSIAN_YS, 30),
         "stratified": lambda: fed(vl.StratifiedResampling(GAUSSIAN, 0.05, 6), GAUSSIAN_YS, 30),
-        "merge": lambda: fed(vl.Merge(CATEGORICAL, 0.05, 4), CATEGORICAL_YS, 30),
+        "merge": lambda: fed(vl.Merge(CATEGORICAL, 0.05, 5), CATEGORICAL_YS, 30),
         "varsmile": lambda: fed(vl.VarSMiLe(GAUSSIAN, 0.1), GAUSSIAN_YS, 30),
         "smile": lambda: fed(vl.SMiLe(CATEGORICAL, 0.1), CATEGORICAL_YS, 30),
         "poisson": lambda: fed(vl.VarSMiLe(vl.Poisson(2.0, 1.0), 0.1), CATEGORICAL_YS, 30),

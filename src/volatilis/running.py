@@ -403,7 +403,7 @@ def _check_state(learner: Any, fresh: Any, found: Any) -> None:
         raise ValueError("beliefs from fewer than no observations")
     if isinstance(found, Hypotheses):
         live, least = int(found.count[0]), learner.n if isinstance(learner, ParticleFilter) else 1
-        if not least <= live <= found.weights.size:
+        if not least <= live <= getattr(learner, "n", found.weights.size):
             raise ValueError(f"{live} hypotheses in room for {found.weights.size}")
         weights = found.weights[:live]
         if not (np.all(weights >= 0.0) and abs(weights.sum() - 1.0) < 1e-6):

@@ -130,7 +130,10 @@ class MultivariateGaussianUnknownCovariance(NamedTuple):
         return _psi(beliefs, i, p, row, column) / beliefs.chi[p + p * p, i]
 
     def merge(self, beliefs: Beliefs, i: int, j: int, a: float, b: float) -> None:
-        """Keeps, with the precision W = S^-1, the pair's E[W], E[W mu], E[mu^T W mu] and E[log det W]: nearest in KL."""
+        """Keeps, with the precision W = S^-1, the pair's E[W], E[W mu], E[mu^T W mu] and E[log det W]: nearest in KL.
+
+        Where the two covariances are so unlike that sixteen digits cannot hold both, the heavier belief stands for the pair.
+        """
         p = self.mu_0.size
         chi, at_dof, work = beliefs.chi, p + p * p, p + p * p + 1
         first, second = work + 2 * p, work + 2 * p + p * p  # room for two p x p matrices
@@ -157,6 +160,10 @@ class MultivariateGaussianUnknownCovariance(NamedTuple):
         gap = a * (dof_gap(chi[at_dof, i], p) + log_det - _log_det_expected(beliefs, i, p))
         gap += b * (dof_gap(chi[at_dof, j], p) + log_det - _log_det_expected(beliefs, j, p))
         dof = degrees_of_freedom(gap, p)
+        kappa, new_kappa = beliefs.nu[i], 1.0 / (a / beliefs.nu[i] + b / beliefs.nu[j] + between / p)
+        dof_i = chi[at_dof, i]
+        for r in range(p * p):  # kept in case the result is lost to rounding
+            chi[second + r, j] = chi[p + r, i]
         # psi = dof W^-1, column by column
         for c in range(p):
             for r in range(p):
@@ -166,10 +173,18 @@ class MultivariateGaussianUnknownCovariance(NamedTuple):
             for r in range(p):
                 chi[p + r * p + c, i] = chi[work + p + r, i]
         cholesky(chi, p, p, i)
+        sound = 0.0 < new_kappa < np.inf and 0.0 < dof < np.inf
         for r in range(p):
+            chi[work + p + r, j] = chi[r, i]
             chi[r, i] += chi[work + r, i]
-        chi[at_dof, i] = dof
-        beliefs.nu[i] = 1.0 / (a / beliefs.nu[i] + b / beliefs.nu[j] + between / p)
+            sound = sound and abs(chi[r, i]) < np.inf and 0.0 < chi[p + r * p + r, i] < np.inf
+        chi[at_dof, i] = dof if sound else (dof_i if a >= b else chi[at_dof, j])
+        beliefs.nu[i] = new_kappa if sound else (kappa if a >= b else beliefs.nu[j])
+        if not sound:  # two scales too far apart for 16 digits: the heavier one stands for both
+            for r in range(p):
+                chi[r, i] = chi[work + p + r, j] if a >= b else chi[r, j]
+            for r in range(p * p):
+                chi[p + r, i] = chi[second + r, j] if a >= b else chi[p + r, j]
 
     def dissimilarity(self, beliefs: Beliefs, i: int, j: int, a: float, b: float) -> float:
         """In the metric of (mu, S): |m_i - m_j|^2 + (V_i + V_j) log^2(V_i / V_j), V = p/kappa + p (p + 1) / (2 dof)."""
