@@ -135,6 +135,9 @@ class Stream:
         self._update_checked(y)
         return self._step_class(self._out.tolist())
 
+    def __reduce__(self) -> Any:
+        raise TypeError("a Stream is not copied or pickled, since it is bound to memory of its own: use save and load")
+
     def reset(self) -> None:
         """Start anew, as before the first observation of a block."""
         self._event[0] = RESET

@@ -17,7 +17,7 @@ import numpy as np
 from volatilis._fields import validated
 from volatilis._registry import compiled_function, compiled_methods, python_only
 from volatilis.families._base import Beliefs, prior_beliefs
-from volatilis.special import exp, log, log_1p, total
+from volatilis.special import exp, largest, log, log_1p, total
 
 C = TypeVar("C", bound=type)
 NOTHING = 1e-300  # a weight below this is none: products of it with a predictive would lose digits to underflow
@@ -241,6 +241,8 @@ def drop_below(state: Hypotheses, threshold: float, share: float) -> None:
         light += 1 if w[i] < threshold else 0
     if light <= share * n:
         return
+    if light == n:  # the heaviest always stays
+        threshold = largest(w, n)
     kept, lost = 0, 0.0
     for i in range(n):
         if w[i] >= threshold:
