@@ -1,8 +1,8 @@
 """How close Merge comes to exact inference, against the table of early prototypes that it had to match within a factor of two.
 
 Error bars: the prototypes' figures are single sequences of 1e5 steps. At p_c = 1e-4 such a sequence has ten changes and the
-figure varies by half of itself and more from one sequence to the next, so there the comparison allows for that variation:
-two standard deviations of single sequences, as measured here.
+figure varies by half of itself and more from one sequence to the next, so there, for n = 2, the comparison allows for that
+variation: two standard deviations of single sequences, as measured here. All other entries are held to the factor of two.
 """
 
 from __future__ import annotations
@@ -34,7 +34,9 @@ def test_merge_is_within_a_factor_of_two_of_the_better_prototype(cell: tuple[str
         merged = [vl.run(vl.Merge(family, p_c, n), y, readouts=("mean",)).mean for n in SIZES]
         distances.append([np.sum((mean - exact) ** 2) / len(y) for mean in merged])
     mean, spread = np.mean(distances, axis=0), np.std(distances, axis=0, ddof=1)
-    allowed = 2.0 * np.array(PROTOTYPES[cell]) + (2.0 * spread if p_c == 0.0001 else 0.0)
+    allowed = 2.0 * np.array(PROTOTYPES[cell])
+    if p_c == 0.0001:
+        allowed[SIZES.index(2)] += 2.0 * spread[SIZES.index(2)]
     assert np.all(mean <= allowed), dict(zip(SIZES, mean / np.array(PROTOTYPES[cell]), strict=True))
 
 

@@ -247,8 +247,10 @@ def test_a_million_identical_observations(learner: Any) -> None:
     y = np.full(MILLION, 2 if whole else 0.7)
     trace = vl.run(learner, y)
     assert_finite(trace, y, repr(learner))
-    if isinstance(learner, (vl.ParticleFilter, vl.StratifiedResampling, vl.Merge)):
-        return  # they sample, or merge in cycles: their estimates never stand still
+    if isinstance(learner, (vl.ParticleFilter, vl.StratifiedResampling)):
+        return
+    if isinstance(learner, vl.Merge) and isinstance(learner.family, vl.Categorical):
+        return  # its merges go in cycles, so its estimate never quite stands still: by 0.7 % of itself here
     settled = np.reshape(trace.mean, (MILLION, -1))[-1000:]
     assert np.all(np.ptp(settled, axis=0) < 1e-3 * np.abs(settled[-1]) + 1e-4)
     if isinstance(learner.family, vl.Gaussian):
