@@ -3,9 +3,13 @@ PYTHON ?= python3
 VENV := .venv
 BENCH := .venv-bench
 
-.PHONY: demo test lint bench clean
+.PHONY: demo tour test lint bench clean
 
 demo: $(VENV)/.ready
+	$(VENV)/bin/volatilis paper all --size quick --out out/paper
+	@echo "open out/paper/report.html"
+
+tour: $(VENV)/.ready
 	$(VENV)/bin/python examples/demo.py --out out
 
 test: $(VENV)/.ready

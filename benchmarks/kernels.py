@@ -1342,9 +1342,9 @@ def ratios(
     """Time library and kernel side by side, by turns, after a warm-up."""
     result = {}
     for pair in pairs or KERNELS:
-        learner, ys, kernel = learner_for(pair, n), observations_for(pair, length), KERNELS[pair]
-        if pair == ("SMiLe", "Categorical"):
-            ys = ys[: max(length // 10, 1)]
+        learner, kernel = learner_for(pair, n), KERNELS[pair]
+        factor = 0.1 if pair == ("SMiLe", "Categorical") else 1.0 if hasattr(learner, "n") or pair[0] == "ExactBayes" else 10.0
+        ys = observations_for(pair, max(int(factor * length), 1))  # each for about as long
         volatilis.run(learner, ys[:1000])
         kernel(learner, ys[:1000])
         times: tuple[list[float], list[float]] = ([], [])

@@ -570,3 +570,33 @@ def test_arrays_that_are_not_contiguous_are_refused() -> None:
 
     with pytest.raises(TypeError, match="contiguous"):
         Call(driver, np.zeros(10)[::2], np.zeros(1))
+
+
+def test_compiled_code_is_told_that_arrays_do_not_overlap(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All arrays of the driver itself, and of nothing else: functions it calls may get the same array twice."""
+    import re
+
+    from volatilis import _codegen, _drivers
+
+    texts: list[str] = []
+    monkeypatch.setattr(_codegen, "assemble", lambda text, symbol: texts.append(text))
+    learner = vl.VarSMiLe(vl.Gaussian(1.0), 0.1)
+    _codegen.compile_driver(_drivers.step, (learner, learner.init(0), np.zeros(1), np.zeros(7)))
+    told = re.findall(r"^define .*ptr noalias %arg\..*$", texts[0], flags=re.MULTILINE)
+    assert len(told) == 1
+    assert re.search(r"\d+stepB", told[0])
+    assert not re.search(r"ptr %arg\.", told[0])
+
+
+def test_the_page_on_own_families_names_every_compiled_method() -> None:
+    """They are reserved: no field may be called so."""
+    import re
+
+    from volatilis import _registry
+
+    page = (pathlib.Path(__file__).parents[1] / "docs" / "how-to" / "own-family.md").read_text(encoding="utf-8")
+    reserved = page.split("## Reserved names")[1].split("once a scalar family exists")[0]
+    ours = [cls for name, cls in _registry.classes.items() if name.startswith(("volatilis.families", "volatilis.learners"))]
+    ours += [cls for name, cls in _registry.classes.items() if name.startswith("volatilis.surprise")]
+    methods = {name for cls in ours for name in vars(cls) if name in _registry.method_signatures}
+    assert set(re.findall(r"`(\w+)`", reserved)) == methods

@@ -78,6 +78,39 @@ def test_the_first_observations_do_not_depend_on_the_length() -> None:
 
 
 @every_family
+@pytest.mark.parametrize("size", [1, 7, 64, 149, 150, 1000])
+def test_pieces_are_the_sample(name: str, size: int) -> None:
+    """Put together they are the same numbers, whatever their size: one, odd, more than there are."""
+    environment = vl.ChangingEnvironment(FAMILIES[name], 0.1)
+    whole, pieces = environment.sample(150, seed=9), list(environment.pieces(150, size, seed=9))
+    assert [len(piece.y) for piece in pieces] == [size] * (150 // size) + [150 % size] * (150 % size > 0)
+    for field in ("y", "theta", "changed"):
+        together = np.concatenate([getattr(piece, field) for piece in pieces])
+        assert together.dtype == getattr(whole, field).dtype
+        assert np.array_equal(together, getattr(whole, field)), field
+    assert pieces[0].changed[0]
+
+
+@every_family
+def test_pieces_of_nothing_are_one_empty_piece(name: str) -> None:
+    (piece,) = vl.ChangingEnvironment(FAMILIES[name], 0.1).pieces(0, 10, seed=1)
+    assert len(piece.y) == len(piece.changed) == 0
+    assert rows(piece.theta).shape == (0, FAMILIES[name].size())
+
+
+@pytest.mark.parametrize("size", [0, -1, 1.5, "3", None, True])
+def test_sizes_of_pieces_that_make_no_sense(size: Any) -> None:
+    with pytest.raises(ValueError, match=r"ChangingEnvironment.pieces: size = .* whole number, 1 or more"):
+        vl.ChangingEnvironment(vl.Bernoulli(), 0.1).pieces(10, size)
+
+
+@pytest.mark.parametrize("T", [-1, 1.5, "3", None, True])
+def test_lengths_in_pieces_that_make_no_sense(T: Any) -> None:
+    with pytest.raises(ValueError, match=r"ChangingEnvironment.pieces: T = .* whole number, 0 or more"):
+        vl.ChangingEnvironment(vl.Bernoulli(), 0.1).pieces(T, 5)
+
+
+@every_family
 def test_parameters_come_from_the_prior(name: str) -> None:
     """Mean and variance of theta, p_c near 1 so that each step is a draw: within 5 standard errors of the prior's.
 

@@ -168,6 +168,25 @@ def test_extreme_real_observations(name: str, sigma: float) -> None:
     assert not problems, f"{len(problems)} problems:\n" + "\n".join(problems)
 
 
+@pytest.mark.parametrize("sigma", SIGMAS)
+@pytest.mark.parametrize("name", REAL_FAMILIES)
+def test_the_first_adaptation_rate_is_the_prior_probability_of_a_change(name: str, sigma: float) -> None:
+    """However far the observation: a belief that is the prior has the prior's predictive, to the last bit. Not so SMiLe."""
+    family = REAL_FAMILIES[name](sigma)
+    for p_c in P_C:
+        for learner in learners(family, p_c):
+            if isinstance(learner, (vl.SMiLe, vl.Leaky)):
+                continue
+            for far in (0.0, 0.3, 6.0, 40.0, 1e5, 1e8, 1e12, 1e140):
+                y = for_family(family, np.array([sigma * far]))
+                trace = vl.run(learner, y, seed=1)
+                expected = learner.p_c if hasattr(learner, "p_c") else learner.m / (1.0 + learner.m)
+                assert trace.adaptation_rate[0] == pytest.approx(expected, rel=1e-14), f"{type(learner).__name__}, {far}"
+                assert trace.log_bayes_factor_surprise[0] == pytest.approx(
+                    0.0, abs=1e-14 * max(1.0, abs(trace.log_predictive[0]))
+                )
+
+
 @pytest.mark.parametrize("s", [1e-6, 1.0, 1e6])
 @pytest.mark.parametrize("name", COUNT_FAMILIES)
 def test_extreme_counts(name: str, s: float) -> None:

@@ -85,9 +85,42 @@ def drive_hypotenuse(x: Any, d: Any, out: Any) -> None:
         out[i] = special.hypotenuse(x[i], d[i])
 
 
-def drive_total(x: Any, lanes: Any, out: Any) -> None:
+def drive_log_gamma_and_digamma(x: Any, out: Any) -> None:
+    for i in range(x.size):
+        out[2 * i], out[2 * i + 1] = special.log_gamma_and_digamma(x[i])
+
+
+def drive_total(x: Any, out: Any) -> None:
     for n in range(out.size):
-        out[n] = special.total(x, n, lanes)
+        out[n] = special.total(x, n)
+
+
+def drive_total_of_rows(x: Any, out: Any) -> None:
+    for row in range(x.shape[0]):
+        out[row] = special.total(x[row], x.shape[1])
+        out[x.shape[0] + row] = special.total(x[row, 1:], x.shape[1] - 1)
+
+
+def drive_total_of_columns(x: Any, out: Any) -> None:
+    for column in range(x.shape[1]):
+        for n in range(x.shape[0] + 1):
+            out[column * (x.shape[0] + 1) + n] = special.total(x[:, column], n)
+
+
+def drive_least(x: Any, out: Any) -> None:
+    for n in range(out.size):
+        out[n] = special.least(x, n + 1)
+
+
+def drive_uniform_ahead(random: Any, out: Any) -> None:
+    for i in range(out.size):
+        out[i] = special.uniform_ahead(random, i)
+
+
+def drive_skip(steps: Any, random: Any, out: Any) -> None:
+    for i in range(out.size):
+        special.skip(random, steps[i])
+        out[i] = special.uniform(random)
 
 
 def drive_largest(x: Any, out: Any) -> None:
@@ -170,6 +203,28 @@ def test_log_gamma_of_whole_numbers() -> None:
     n = np.arange(1.0, 60.0)
     exact = np.array([math.log(math.factorial(int(k) - 1)) for k in n])
     assert_close(both(drive_log_gamma, n), exact, 2e-15, 4e-15)
+
+
+def test_log_gamma_and_digamma_at_once() -> None:
+    """The same log Gamma to the last bit, and digamma as exact as alone."""
+    x = np.concatenate([spread(1e-100, 1e100, 400), MODERATE])
+    found = both(drive_log_gamma_and_digamma, x, size=2 * x.size).reshape(-1, 2)
+    assert np.array_equal(found[:, 0], both(drive_log_gamma, x))
+    assert_close(found[:, 1], reference.psi(x), 4e-15, 4e-15)
+
+
+def test_log_gamma_and_digamma_at_one_and_two() -> None:
+    """Exactly 0, and minus Euler's constant and one more: to the last bit, where uniform priors are. Next to it to 1e-15."""
+    x = np.array([1.0, 2.0])
+    assert np.array_equal(both(drive_log_gamma, x), [0.0, 0.0])
+    found = both(drive_log_gamma_and_digamma, x, size=4).reshape(2, 2)
+    assert np.array_equal(found[:, 0], [0.0, 0.0])
+    assert np.array_equal(found[:, 1], [-np.euler_gamma, 1.0 - np.euler_gamma])
+    assert_close(both(drive_digamma, x), found[:, 1], 0.0, 1e-15)
+    near = np.array([np.nextafter(1.0, 0.0), np.nextafter(1.0, 2.0), np.nextafter(2.0, 1.0), np.nextafter(2.0, 3.0)])
+    found = both(drive_log_gamma_and_digamma, near, size=8).reshape(4, 2)
+    assert_close(found[:, 0], np.zeros(4), 0.0, 4e-15)
+    assert_close(found[:, 1], reference.psi(near), 0.0, 4e-15)
 
 
 def test_digamma() -> None:
@@ -256,11 +311,75 @@ def test_fma_rounds_once() -> None:
 def test_total() -> None:
     """Every length from 0: to 1e-15 of the sum of magnitudes from the exact sum."""
     x = RNG.normal(size=100) * 10.0 ** RNG.uniform(-5.0, 5.0, 100)
-    found = both(drive_total, x, np.zeros(8), size=101)
+    found = both(drive_total, x, size=101)
     exact = np.array([math.fsum(x[:n]) for n in range(101)])
     magnitude = np.array([math.fsum(np.abs(x[:n])) for n in range(101)])
     assert np.all(np.abs(found - exact) <= 1e-15 * magnitude)
     assert found[0] == 0.0
+
+
+@pytest.mark.parametrize("magnitude", [0.0, 1.0, 30.0, 290.0])
+def test_total_is_eight_sums_in_one_order(magnitude: float) -> None:
+    """For n = 0 to 40, Python and native code to the last bit, and both the sum written out: x_i in lane i mod 8, then
+
+    ((0 + 4) + (2 + 6)) + ((1 + 5) + (3 + 7)). What stands at n and beyond is not read.
+    """
+    x = RNG.normal(size=48) * 10.0 ** RNG.uniform(-magnitude, magnitude, 48)
+    for n in range(41):
+        x_n = np.append(x[:n], np.full(48 - n, np.nan))
+        found = both(drive_total, x_n, size=n + 1)[n]
+        lanes = np.zeros(8)
+        for i in range(n):
+            lanes[i % 8] += x[i]
+        a, b, c, d, e, f, g, h = lanes
+        assert found == ((a + e) + (c + g)) + ((b + f) + (d + h))
+
+
+def test_total_reads_nothing_behind_the_end() -> None:
+    """An array that ends where the process's memory does: what is masked out of the last eight is not touched."""
+    import mmap
+
+    size = mmap.PAGESIZE // 8
+    x = np.frombuffer(mmap.mmap(-1, mmap.PAGESIZE), dtype=np.float64)
+    x[:] = RNG.normal(size=size)
+    for n in range(1, 18):
+        end, out = x[size - n :], np.empty(n + 1)
+        Call(drive_total, end, out)()
+        assert out[n] == special.total(end, n)
+
+
+def test_total_of_rows_of_a_table() -> None:
+    """A row lies in one piece; where it starts does not matter."""
+    x = RNG.normal(size=(5, 13))
+    found = both(drive_total_of_rows, x, size=10)
+    assert np.array_equal(found, [special.total(row, 13) for row in x] + [special.total(row[1:], 12) for row in x])
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64])
+def test_total_of_numbers_that_do_not_lie_side_by_side(dtype: Any) -> None:
+    """A column of a table, such as a scalar family's chi; and numbers of other types. The same sums, the same bits."""
+    x = (100.0 * RNG.normal(size=(19, 3))).astype(dtype)
+    found = both(drive_total_of_columns, x, size=60).reshape(3, 20)
+    for n in range(20):
+        assert np.array_equal(found[:, n], [special.total(np.ascontiguousarray(c[:n], dtype=float), n) for c in x.T])
+    row = np.ascontiguousarray(x[:, 0])
+    assert both(drive_total, row, size=20)[19] == found[0, 19]
+
+
+def test_least() -> None:
+    """Where the smallest first stands: ties, zeros, subnormal numbers, infinities."""
+    cases = [
+        RNG.uniform(size=40),
+        RNG.integers(0, 4, 40).astype(float),  # many ties and zeros
+        np.zeros(20),
+        np.full(20, 0.25),
+        np.array([np.inf, 3.0, 1e-300, 5e-324, 5e-324, 0.0, 1.0, 0.0, 0.0, 1e308]),
+        10.0 ** RNG.uniform(-320.0, 308.0, 60),
+        np.repeat(np.linspace(1.0, 0.0, 12), 3),
+    ]
+    for x in cases:
+        found = both(drive_least, x)
+        assert np.array_equal(found, [np.argmin(x[:n]) for n in range(1, x.size + 1)])
 
 
 def test_largest() -> None:
@@ -278,6 +397,24 @@ def test_the_generator_is_splitmix64() -> None:
     known = [0xE220A8397B1DCDAF, 0x6E789E6AA1B965F4, 0x06C45D188009454F, 0xF88BB8A8724C81EC]
     found = both(drive_uniform, np.zeros(1, dtype=np.uint64), size=4)
     assert np.array_equal(found, [(value >> 11) * 2.0**-53 for value in known])
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2**63, 2**64 - 1, 0x9E3779B97F4A7C15])
+def test_uniform_ahead_is_what_so_many_calls_give(seed: int) -> None:
+    random = np.array([seed], dtype=np.uint64)
+    called = both(drive_uniform, random, size=70)
+    assert np.array_equal(both(drive_uniform_ahead, random, size=70), called)
+    with np.errstate(over="ignore"):
+        special.uniform_ahead(random, 3)
+    assert random[0] == seed, "looking ahead moved the state"
+
+
+@pytest.mark.parametrize("seed", [0, 2**64 - 1])
+def test_skip_is_what_so_many_calls_do(seed: int) -> None:
+    steps = np.array([0, 1, 5, 0, 20, 2], dtype=np.int64)
+    called = both(drive_uniform, np.array([seed], dtype=np.uint64), size=int(steps.sum()) + steps.size)
+    found = both(drive_skip, steps, np.array([seed], dtype=np.uint64))
+    assert np.array_equal(found, called[np.cumsum(steps) + np.arange(steps.size)])
 
 
 def draws(seed: int, count: int) -> np.ndarray:

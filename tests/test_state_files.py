@@ -438,9 +438,9 @@ HYPOTHESES = [
     (field("run_lengths"), lambda room, rows: array(np.ones((room, 1)))),
     (field("scratch"), lambda room, rows: array(np.ones(room - 1))),
     (field("scratch"), lambda room, rows: array(np.ones(0))),
-    (field("lanes"), lambda room, rows: array(np.ones(7))),
-    (field("lanes"), lambda room, rows: array(np.ones(0))),
-    (field("lanes"), lambda room, rows: array(np.ones(8), "<f4")),
+    (field("scratch"), lambda room, rows: array(np.ones(room), "<f4")),
+    (field("scratch"), lambda room, rows: array(np.ones((room, 1)))),
+    (field("scratch"), lambda room, rows: array(np.ones(room + 8))),
     (field("random"), lambda room, rows: array(np.zeros(0, dtype=int), "<u8")),
     (field("random"), lambda room, rows: array([1], "<i8")),
     (field("beliefs", "chi"), lambda room, rows: array(np.ones((rows, room - 1)))),
@@ -500,11 +500,11 @@ INCONSISTENT += [
     ]
 ]
 INCONSISTENT += [
-    ("passing", field("count"), array([7], "<i8")),  # one more would be written past the end
+    ("passing", field("count"), array([7], "<i8")),  # more than it keeps
     ("stratified", field("count"), array([7], "<i8")),
     ("merge", field("count"), array([6], "<i8")),
     ("particles", field("count"), array([5], "<i8")),  # always as many as particles
-    ("passing", ("learner", "fields", "n"), 7),  # the learner itself grew, its arrays did not
+    ("passing", ("learner", "fields", "n"), 8),  # the learner itself grew, its arrays, of eight columns, did not
     ("passing", ("learner", "fields", "n"), 5),
     ("particles", ("learner", "fields", "n"), 10**5),
     ("merge", ("learner", "fields", "family", "fields", "k"), 4),
@@ -584,6 +584,20 @@ def test_hypotheses_that_leave_no_room_for_the_next_are_refused(kind: str, saved
     refused(tmp_path / "state.json", sealed(body))
 
 
+@pytest.mark.parametrize("weight", [1e-9, 5e-324, 0.5, -0.5, np.nan])
+@pytest.mark.parametrize("kind", ["exact", "passing", "particles", "stratified", "merge"])
+def test_weight_beyond_the_hypotheses_that_live_is_refused(kind: str, weight: float, saved: Any, tmp_path: pathlib.Path) -> None:
+    """Loops go eight columns at a time, beyond the last that lives, and count on finding no weight there."""
+    content = saved(kind)
+    live, room = get(body_of(content), (*field("count"), "values"))[0], get(body_of(content), (*field("weights"), "shape"))[0]
+    assert live < room
+    for place in {live, room - 1}:
+        body = body_of(content)
+        put(body, (*field("weights"), "values", place), weight)
+        message = refused(tmp_path / "state.json", sealed(body))
+        assert "weights" in message
+
+
 def keys_of(body: Any, path: Path = ()) -> list[Path]:
     """Every place in a JSON value."""
     found: list[Path] = []
@@ -606,9 +620,23 @@ def test_every_missing_key_is_refused(saved: Any, tmp_path: pathlib.Path) -> Non
 
 
 def test_a_state_of_another_learner_is_refused(saved: Any, tmp_path: pathlib.Path) -> None:
-    for kind, other in (("varsmile", "exact"), ("exact", "varsmile"), ("passing", "particles"), ("smile", "varsmile")):
+    pairs = [("varsmile", "exact"), ("exact", "varsmile"), ("smile", "varsmile"), ("nas", "leaky")]
+    pairs += [("exact", "passing"), ("passing", "exact"), ("passing", "merge"), ("merge", "stratified"), ("particles", "merge")]
+    for kind, other in pairs:
         body = body_of(saved(kind)) | {"state": body_of(saved(other))["state"]}
         refused(tmp_path / "state.json", sealed(body))
+
+
+def test_a_state_of_another_learner_that_fits_is_survived(saved: Any, tmp_path: pathlib.Path) -> None:
+    """As many hypotheses of the same family in the same room: nothing in the numbers tells the two learners apart."""
+    path = tmp_path / "state.json"
+    for kind, other in (("passing", "particles"), ("stratified", "passing"), ("particles", "passing")):
+        path.write_bytes(sealed(body_of(saved(kind)) | {"state": body_of(saved(other))["state"]}))
+        stream = vl.Stream.load(path)
+        assert_native_code_survives(stream)
+        for y in GAUSSIAN_YS[30:60]:
+            assert np.isfinite(stream.update(y).mean)
+        assert_native_code_survives(stream)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs a limit on memory")
@@ -668,19 +696,22 @@ def assert_native_code_survives(stream: vl.Stream) -> None:
     assert state.pi_0.nu.shape == (1,)
     if isinstance(state, Hypotheses):
         room, n = state.weights.size, int(state.count[0])
-        least = getattr(learner, "n", 1) + (not isinstance(learner, vl.ParticleFilter))
-        assert room == least if hasattr(learner, "n") else room >= n
-        assert (n == room) if isinstance(learner, vl.ParticleFilter) else (1 <= n < room or isinstance(learner, vl.ExactBayes))
+        particles = isinstance(learner, vl.ParticleFilter)
+        needed = learner.n + (not particles) if hasattr(learner, "n") else n
+        assert room % 8 == 0
+        assert needed <= room
+        assert room < needed + 8 or isinstance(learner, vl.ExactBayes)
+        assert (learner.n if particles else 1) <= n <= getattr(learner, "n", room)
         assert state.count.shape == (1,)
         assert state.beliefs.chi.shape == (rows, room)
         assert state.beliefs.nu.shape == state.run_lengths.shape == state.weights.shape == (room,)
         assert state.scratch.shape == (room,)
-        assert state.lanes.shape == (8,)
         assert state.random.shape == (1,)
         assert state.random.dtype == np.uint64
         assert state.count.dtype == np.int64
         assert np.all(state.weights[:n] >= 0.0)
         assert abs(state.weights[:n].sum() - 1.0) < 1e-6
+        assert not state.weights[n:].any()
         assert np.all(np.isfinite(state.run_lengths[:n]))
     else:
         assert state.i == 0

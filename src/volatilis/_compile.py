@@ -34,7 +34,9 @@ import numpy as np
 
 from volatilis._codegen import Code, CompilationError, compile_driver, link, processor, tuple_classes
 
-FORMAT = 1
+FORMAT = 2
+# The sources that kernels are made of
+CORE = ("special", "surprise", "_drivers", "_codegen", "_compile", "_registry", "_fields", "families/", "learners/")
 _lock = threading.RLock()
 _entries: dict[str, Entry] = {}
 _quick: dict[tuple[Any, str] | None, Entry] = {}
@@ -163,15 +165,18 @@ def _environment() -> str:
     if _environment_text is None:
         package = pathlib.Path(__file__).parent
         digest = hashlib.sha256()
-        for path in sorted(package.glob("*.py")) + sorted(package.glob("families/*.py")) + sorted(package.glob("learners/*.py")):
-            digest.update(path.read_bytes())
+        for name in CORE:
+            for path in [package / f"{name}.py"] if "/" not in name else sorted(package.glob(f"{name}*.py")):
+                digest.update(path.read_bytes())
         versions = [importlib.metadata.version(name) for name in ("numba", "llvmlite", "numpy")]
         _environment_text = " ".join([str(FORMAT), digest.hexdigest(), sys.version, *versions, processor()])
     return _environment_text
 
 
 def _is_ours(module: str | None) -> bool:
-    return module is not None and (module == "volatilis" or module.startswith("volatilis."))
+    """Whether a module is among those whose text is part of every key; all others count as a user's."""
+    package, _, name = (module or "").partition(".")
+    return package == "volatilis" and any(name == known or f"{name}.".startswith(known.replace("/", ".")) for known in CORE)
 
 
 def _fingerprint(value: Any, seen: set[int]) -> str:

@@ -75,6 +75,46 @@ def run_sequence(learner: Any, state: Any, ys: Any, events: Any, progress: Any, 
     progress[0] = events.size
 
 
+def estimate_all(learner: Any, state: Any, ys: Any, progress: Any, estimates: Any) -> None:
+    """The estimates alone, (T, size), from step progress[0] to progress[1]; stops early when the state needs more room."""
+    for t in range(progress[0], progress[1]):
+        if not learner.has_room(state):
+            progress[0] = t
+            return
+        learner.update(state, ys[t])
+        for k in range(learner.family.size()):
+            estimates[t, k] = learner.read_mean(state, k)
+    progress[0] = progress[1]
+
+
+def accumulate_errors(
+    learner: Any, state: Any, ys: Any, theta: Any, reference: Any, since: Any, progress: Any, sums: Any, after: Any
+) -> None:
+    """Squared errors of the estimate, summed while the learner runs: nothing is kept per step.
+
+    From step progress[0] to progress[1]; stops early, and says where, when the state needs more room. sums[0] grows by the
+    squared distance to theta (T, size), sums[1] by that to the reference (T, size); after[0, n] and after[1, n] by the error
+    and its square n steps after a change, since[t] = n.
+    """
+    size = learner.family.size()
+    for t in range(progress[0], progress[1]):
+        if not learner.has_room(state):
+            progress[0] = t
+            return
+        learner.update(state, ys[t])
+        error, apart = 0.0, 0.0
+        for k in range(size):
+            estimate = learner.read_mean(state, k)
+            error += (estimate - theta[t, k]) * (estimate - theta[t, k])
+            apart += (estimate - reference[t, k]) * (estimate - reference[t, k])
+        sums[0] += error
+        sums[1] += apart
+        if since[t] < after.shape[1]:
+            after[0, since[t]] += error
+            after[1, since[t]] += error * error
+    progress[0] = progress[1]
+
+
 @compiled_function
 def advance(learner: Any, state: Any, y: Any, event: Any) -> bool:
     """One step of time, whatever happens at it, without readouts; says whether there was an observation."""

@@ -22,7 +22,8 @@ class Belief:
     def __init__(self, learner: Any, state: Any) -> None:
         self._learner, self._family = learner, learner.family
         if isinstance(state, Hypotheses):
-            alive = np.flatnonzero(state.weights[: int(state.count[0])] > 0.0)
+            alive = np.flatnonzero(state.weights > 0.0)
+            alive = alive[np.argsort(-state.run_lengths[alive], kind="stable")]
             self._columns = Beliefs(np.ascontiguousarray(state.beliefs.chi[:, alive]), state.beliefs.nu[alive])
             self.weights, self.run_lengths = state.weights[alive], state.run_lengths[alive]
         else:

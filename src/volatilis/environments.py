@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -27,18 +28,33 @@ class ChangingEnvironment(NamedTuple):
 
     def sample(self, T: int, seed: int | np.random.SeedSequence = 0) -> Sample:  # noqa: N803 (the paper's name)
         """T observations; the same seed gives the same numbers everywhere."""
-        if isinstance(T, bool) or not isinstance(T, (int, np.integer)) or T < 0:
-            raise ValueError(f"ChangingEnvironment.sample: T = {T!r} is not accepted; it must be a whole number, 0 or more")
+        _check_whole("sample", "T", T, 0)
+        return next(self._pieces(T, max(T, 1), seed))
+
+    def pieces(self, T: int, size: int, seed: int | np.random.SeedSequence = 0) -> Iterator[Sample]:  # noqa: N803
+        """The same observations in pieces of at most `size`, so that memory does not grow with T."""
+        _check_whole("pieces", "T", T, 0)
+        _check_whole("pieces", "size", size, 1)
+        return self._pieces(T, size, seed)
+
+    def _pieces(self, T: int, size: int, seed: int | np.random.SeedSequence) -> Iterator[Sample]:  # noqa: N803
         changes, parameters, observations = (np.random.default_rng(s) for s in seed_sequence(seed).spawn(3))
-        changed = changes.random(T) < self.p_c
-        changed[:1] = True
-        starts = np.flatnonzero(changed)
-        lengths = np.diff(np.append(starts, T))
-        thetas = [self.family.sample_parameter(parameters) for _ in starts]
-        pieces = [self.family.sample_observations(t, n, observations) for t, n in zip(thetas, lengths, strict=True)]
-        if not pieces:
-            example = self.family.sample_parameter(parameters)
-            pieces, thetas = [self.family.sample_observations(example, 0, observations)], [example]
-            lengths = np.zeros(1, dtype=int)
-        theta = np.repeat(np.array(thetas), lengths, axis=0)
-        return Sample(np.concatenate(pieces), theta[:, 0] if theta.shape[1] == 1 else theta, changed)
+        theta = self.family.sample_parameter(parameters)  # c_1 = 1: the first observation follows a change
+        for start in range(0, max(T, 1), size):
+            length = min(size, T - start)
+            changed = changes.random(length) < self.p_c
+            changed[: 1 if start == 0 else 0] = True
+            new = np.flatnonzero(changed)
+            lengths = np.diff(np.concatenate([[0], new, [length]]))
+            thetas = [theta, *(theta if start == t == 0 else self.family.sample_parameter(parameters) for t in new)]
+            theta = thetas[-1]
+            parts = [self.family.sample_observations(p, n, observations) for p, n in zip(thetas, lengths, strict=True)]
+            estimated = np.repeat(np.array(thetas), lengths, axis=0)
+            yield Sample(np.concatenate(parts), estimated[:, 0] if estimated.shape[1] == 1 else estimated, changed)
+
+
+def _check_whole(method: str, name: str, value: object, least: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
+        raise ValueError(
+            f"ChangingEnvironment.{method}: {name} = {value!r} is not accepted; it must be a whole number, {least} or more"
+        )

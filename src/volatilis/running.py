@@ -14,18 +14,17 @@ from typing import Any
 import numpy as np
 
 from volatilis import _drivers, state_files, surprise
+from volatilis._arguments import MISSING, check_learner, missing_policy, step_events, thread_count, wanted_readouts
 from volatilis._compile import Call
-from volatilis._drivers import ELAPSE, OBSERVE, RESET, SKIP, STEP_HEAD, Outputs, lock_step_outputs, outputs
+from volatilis._drivers import ELAPSE, OBSERVE, RESET, STEP_HEAD, Outputs, lock_step_outputs, outputs
 from volatilis._seeds import generator_key, seed_sequence
+from volatilis._state_checks import check_state
 from volatilis._step_call import float_to_tuple
 from volatilis.beliefs import Belief
 from volatilis.families._base import prior_beliefs
-from volatilis.learners import ParticleFilter
 from volatilis.learners._base import Hypotheses, OneBelief
-from volatilis.traces import Step, Trace, Traces, defined_readouts, step_class
+from volatilis.traces import Step, Trace, Traces, step_class
 
-MISSING = {"error": OBSERVE, "elapse": ELAPSE, "skip": SKIP}
-ROOM_TO_WORK = ("scratch", "lanes")  # what is in there means nothing between two steps
 LOCK_STEP_COLUMNS = 64  # sequences side by side: enough to fill vector registers, few enough to stay in the first cache
 
 
@@ -39,10 +38,10 @@ def run(
     missing   what a missing observation (NaN, None, masked) means: "error"; "elapse", time passes and nothing is seen; "skip"
     readouts  which of the trace's readouts will be needed: None is all; fewer take less time and memory
     """
-    _check_learner(learner)
-    wanted = _wanted(learner, readouts)
+    check_learner(learner)
+    wanted = wanted_readouts(learner, readouts)
     values, absent = learner.family.observations(y)
-    events = _events(absent, reset, missing)
+    events = step_events(absent, reset, missing)
     learner.check_observations(values)
     out = _run_one(learner, generator_key(seed), values, events, wanted)
     return _trace(learner, out, values, absent, events, generator_key(seed))
@@ -64,8 +63,8 @@ def run_many(
 
     Sequence i gets the i-th child of the seed: the same as `run(learner, ys[i], seed=SeedSequence(seed).spawn(n)[i])`.
     """
-    _check_learner(learner)
-    workers, wanted = _workers(workers), _wanted(learner, readouts)
+    check_learner(learner)
+    workers, wanted = thread_count(workers), wanted_readouts(learner, readouts)
     count = len(ys)
     resets = reset if reset is not None else [None] * count
     if len(resets) != count:
@@ -74,7 +73,7 @@ def run_many(
     if reset is None and isinstance(absents, np.ndarray) and not absents.any():
         events = [np.zeros(values[0].size if count else 0, dtype=np.uint8)] * count
     else:
-        events = [_events(absent, r, missing, i) for i, (absent, r) in enumerate(zip(absents, resets, strict=True))]
+        events = [step_events(absent, r, missing, i) for i, (absent, r) in enumerate(zip(absents, resets, strict=True))]
     if _fits_lock_step(learner, values, events):
         keys = [0] * count
         outs = _run_lock_step(learner, values, workers, wanted)
@@ -98,8 +97,8 @@ class Stream:
     """
 
     def __init__(self, learner: Any, seed: Any = 0, missing: str = "error") -> None:
-        _check_learner(learner)
-        self._learner, self._missing = learner, _policy(missing)
+        check_learner(learner)
+        self._learner, self._missing = learner, missing_policy(missing)
         self._family = learner.family
         self._step_class = step_class(learner)
         example, _ = self._observe_none()
@@ -157,7 +156,7 @@ class Stream:
             learner = state_files.from_data(content["learner"])
             stream = cls(learner, missing=content["missing"])
             state, out = state_files.from_data(content["state"]), state_files.from_data(content["out"])
-            _check_state(stream._learner, stream._state, state)
+            check_state(stream._learner, stream._state, state)
             if not isinstance(out, np.ndarray) or out.shape != stream._out.shape or out.dtype != stream._out.dtype:
                 raise ValueError("its last step is of another size")
             if not (out[4] >= 0.0 and out[4] == np.floor(out[4]) < 2.0**53):
@@ -328,102 +327,3 @@ def _run_lock_step(learner: Any, values: Sequence[np.ndarray], workers: int, rea
         )
 
     return outputs_of
-
-
-# --- arguments ---------------------------------------------------------------------------------------------------------
-
-
-def _check_learner(learner: Any) -> None:
-    if not getattr(type(learner), "_is_learner", False):
-        raise TypeError(f"{learner!r} ({type(learner).__name__}) is not a learner, such as volatilis.VarSMiLe(family, m=0.1)")
-
-
-def _wanted(learner: Any, readouts: Sequence[str] | None) -> tuple[str, ...]:
-    defined = defined_readouts(learner)
-    if readouts is None:
-        return defined
-    if isinstance(readouts, str):
-        readouts = (readouts,)
-    for name in readouts:
-        if name not in defined:
-            raise ValueError(f"readouts: {name!r} is not accepted; {type(learner).__name__} defines {', '.join(defined)}")
-    return tuple(readouts)
-
-
-def _policy(missing: str) -> int:
-    if not isinstance(missing, str) or missing not in MISSING:
-        raise ValueError(f"missing = {missing!r} is not accepted; it must be one of {', '.join(map(repr, MISSING))}")
-    return MISSING[missing]
-
-
-def _events(absent: np.ndarray, reset: Any, missing: str, sequence: int | None = None) -> np.ndarray:
-    """What happens at each step: an observation, time passing, nothing; and resets."""
-    policy, where = _policy(missing), "" if sequence is None else f"sequence {sequence}: "
-    if policy == OBSERVE and absent.any():
-        position = int(np.argmax(absent))
-        raise ValueError(f"{where}observation {position} is missing; missing='elapse' or missing='skip' accepts that")
-    events = np.zeros(absent.size, dtype=np.uint8)
-    events[absent] = policy
-    if reset is not None:
-        events[_reset_positions(reset, absent.size, where)] += RESET
-    return events
-
-
-def _reset_positions(reset: Any, length: int, where: str) -> np.ndarray:
-    marks = np.asarray(reset)
-    if marks.dtype == bool:
-        if marks.shape != (length,):
-            raise ValueError(f"{where}reset has shape {marks.shape} for {length} observations; one boolean each is accepted")
-        return np.flatnonzero(marks)
-    if marks.size == 0:
-        return np.zeros(0, dtype=np.intp)
-    if marks.dtype.kind not in "iu" or marks.ndim != 1:
-        raise TypeError(f"{where}reset has dtype {marks.dtype}; booleans, one per observation, or positions are accepted")
-    bad = (marks < 0) | (marks >= length)
-    if bad.any():
-        raise ValueError(f"{where}reset at {marks[bad][0]} is not accepted; positions are from 0 to {length - 1}")
-    return np.unique(marks)
-
-
-def _workers(workers: int | None) -> int:
-    if workers is None:
-        return os.cpu_count() or 1
-    if isinstance(workers, bool) or not isinstance(workers, (int, np.integer)) or workers < 1:
-        raise ValueError(f"workers = {workers!r} is not accepted; it must be a whole number, 1 or more, or None")
-    return int(workers)
-
-
-def _check_state(learner: Any, fresh: Any, found: Any) -> None:
-    """A state that was read must be one that the learner could have made: compiled code trusts its shapes and its count."""
-    if type(found) is not type(fresh):
-        raise ValueError(f"its state is a {type(found).__name__}, not a {type(fresh).__name__}")
-    if isinstance(found, Hypotheses):
-        room = np.size(found.weights)
-        while hasattr(learner, "grow") and fresh.weights.size < min(room, 2**30):
-            fresh = learner.grow(fresh)
-    _check_arrays(fresh, found)
-    if not np.all(found.beliefs.nu >= 0.0):
-        raise ValueError("beliefs from fewer than no observations")
-    if isinstance(found, Hypotheses):
-        live, least = int(found.count[0]), learner.n if isinstance(learner, ParticleFilter) else 1
-        if not least <= live <= getattr(learner, "n", found.weights.size):
-            raise ValueError(f"{live} hypotheses in room for {found.weights.size}")
-        weights = found.weights[:live]
-        if not (np.all(weights >= 0.0) and abs(weights.sum() - 1.0) < 1e-6):
-            raise ValueError("its weights are not probabilities")
-
-
-def _check_arrays(expected: Any, found: Any) -> None:
-    if isinstance(expected, tuple):
-        if type(expected) is not type(found):
-            raise ValueError(f"a {type(found).__name__} where a {type(expected).__name__} belongs")
-        names: tuple[str, ...] = getattr(expected, "_fields", ())
-        for name, a, b in zip(names, expected, found, strict=True):
-            _check_arrays(a, b)
-            if isinstance(b, np.ndarray) and b.dtype == np.float64 and name not in ROOM_TO_WORK and not np.all(np.isfinite(b)):
-                raise ValueError(f"numbers in {name} that are not finite")
-    elif isinstance(expected, np.ndarray):
-        if not isinstance(found, np.ndarray) or expected.dtype != found.dtype or expected.shape != found.shape:
-            raise ValueError(f"an array of another kind where one of shape {expected.shape} belongs")
-    elif type(expected) is not type(found) or expected != found:
-        raise ValueError(f"{found!r} where {expected!r} belongs")

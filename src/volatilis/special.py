@@ -15,6 +15,7 @@ import numpy as np
 from volatilis._registry import compiled_function, instruction
 
 LOG_2 = math.log(2.0)
+EULER = 0.5772156649015329  # -digamma(1)
 LOG_2_HIGH = 6.93145751953125e-1  # the leading bits of log 2: an exact product with any exponent
 LOG_2_LOW = 1.42860682030941723212e-6  # the rest of log 2
 LOG_2_PI = math.log(2.0 * math.pi)
@@ -126,36 +127,39 @@ def hypotenuse(a: float, b: float) -> float:
 
 
 @compiled_function
-def _stirling_remainder(x: float) -> float:
-    """log Gamma(x) - ((x - 1/2) log x - x + log(2 pi)/2) for x >= 10, to 1e-17."""
-    u = 1.0 / x
+def _stirling_remainder(u: float) -> float:
+    """log Gamma(x) - ((x - 1/2) log x - x + log(2 pi)/2) for u = 1 / x, x >= 10, to 1e-17."""
     z = u * u
     p = -3617.0 / 122400.0
-    p = p * z + 1.0 / 156.0
-    p = p * z - 691.0 / 360360.0
-    p = p * z + 1.0 / 1188.0
-    p = p * z - 1.0 / 1680.0
-    p = p * z + 1.0 / 1260.0
-    p = p * z - 1.0 / 360.0
-    p = p * z + 1.0 / 12.0
+    p = fma(p, z, 1.0 / 156.0)
+    p = fma(p, z, -691.0 / 360360.0)
+    p = fma(p, z, 1.0 / 1188.0)
+    p = fma(p, z, -1.0 / 1680.0)
+    p = fma(p, z, 1.0 / 1260.0)
+    p = fma(p, z, -1.0 / 360.0)
+    p = fma(p, z, 1.0 / 12.0)
     return p * u
 
 
 @compiled_function
 def log_gamma(x: float) -> float:
-    """log Gamma(x) for x > 0, else NaN."""
+    """log Gamma(x) for x > 0, else NaN; exactly 0 at 1 and 2."""
+    if x == 1.0 or x == 2.0:
+        return 0.0
     if not x > 0.0:
         return np.nan
     product = 1.0
     while x < 10.0:  # Gamma(x) = Gamma(x + 1) / x
         product *= x
         x += 1.0
-    return (x - 0.5) * log(x) - x + 0.5 * LOG_2_PI + _stirling_remainder(x) - log(product)
+    return (x - 0.5) * log(x) - x + 0.5 * LOG_2_PI + _stirling_remainder(1.0 / x) - log(product)
 
 
 @compiled_function
 def log_gamma_and_digamma(x: float) -> tuple[float, float]:
     """Both at once, for x > 0: they share the recurrence and the logarithm."""
+    if x == 1.0 or x == 2.0:
+        return 0.0, x - 1.0 - EULER
     if not x > 0.0:
         return np.nan, np.nan
     product, shift = 1.0, 0.0
@@ -163,22 +167,23 @@ def log_gamma_and_digamma(x: float) -> tuple[float, float]:
         shift = shift * x + product
         product *= x
         x += 1.0
-    log_x, z = log(x), 1.0 / (x * x)
-    value = (x - 0.5) * log_x - x + 0.5 * LOG_2_PI + _stirling_remainder(x) - log(product)
-    return value, log_x - 0.5 / x + _digamma_series(z) * z - shift / product
+    log_x, u = log(x), 1.0 / x
+    z = u * u
+    value = (x - 0.5) * log_x - x + 0.5 * LOG_2_PI + _stirling_remainder(u) - log(product)
+    return value, log_x - 0.5 * u + _digamma_series(z) * z - shift / product
 
 
 @compiled_function
 def _digamma_series(z: float) -> float:
     """(digamma(x) - log x + 1 / (2 x)) x^2 for z = 1 / x^2, x >= 10."""
     p = 3617.0 / 8160.0
-    p = p * z - 1.0 / 12.0
-    p = p * z + 691.0 / 32760.0
-    p = p * z - 1.0 / 132.0
-    p = p * z + 1.0 / 240.0
-    p = p * z - 1.0 / 252.0
-    p = p * z + 1.0 / 120.0
-    return p * z - 1.0 / 12.0
+    p = fma(p, z, -1.0 / 12.0)
+    p = fma(p, z, 691.0 / 32760.0)
+    p = fma(p, z, -1.0 / 132.0)
+    p = fma(p, z, 1.0 / 240.0)
+    p = fma(p, z, -1.0 / 252.0)
+    p = fma(p, z, 1.0 / 120.0)
+    return fma(p, z, -1.0 / 12.0)
 
 
 @compiled_function
@@ -193,7 +198,7 @@ def log_gamma_ratio(x: float, d: float) -> float:
         product *= x / (x + d)
         x += 1.0
     change = (x - 0.5) * log_1p(d / x) + d * (log(x + d) - 1.0)
-    return change + _stirling_remainder(x + d) - _stirling_remainder(x) + log(product)
+    return change + _stirling_remainder(1.0 / (x + d)) - _stirling_remainder(1.0 / x) + log(product)
 
 
 @compiled_function
@@ -240,32 +245,14 @@ def trigamma(x: float) -> float:
     return u + 0.5 * z + p * z * u + shift
 
 
-@compiled_function
-def total(x: np.ndarray, n: int, lanes: np.ndarray) -> float:
-    """x[0] + ... + x[n-1] in eight interleaved sums, one fixed order. `lanes` is room for the eight."""
-    a = b = c = d = e = f = g = h = 0.0
-    whole = n - n % 8
-    for i in range(0, whole, 8):
-        a += x[i]
-        b += x[i + 1]
-        c += x[i + 2]
-        d += x[i + 3]
-        e += x[i + 4]
-        f += x[i + 5]
-        g += x[i + 6]
-        h += x[i + 7]
-    lanes[0] = a  # side by side in memory: the compiler keeps all eight in one register
-    lanes[1] = b
-    lanes[2] = c
-    lanes[3] = d
-    lanes[4] = e
-    lanes[5] = f
-    lanes[6] = g
-    lanes[7] = h
-    rest = 0.0
-    for i in range(whole, n):
-        rest += x[i]
-    return ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3])) + ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7])) + rest
+@instruction
+def total(x: np.ndarray, n: int) -> float:
+    """x[0] + ... + x[n-1] in eight interleaved sums, one fixed order; in native code the eight are one register."""
+    lanes = [0.0] * 8
+    for i in range(n):
+        lanes[i % 8] += float(x[i])
+    a, b, c, d = (lanes[i] + lanes[i + 4] for i in range(4))
+    return (a + c) + (b + d)
 
 
 @compiled_function
@@ -278,15 +265,45 @@ def largest(x: np.ndarray, n: int) -> float:
 
 
 @compiled_function
+def least(x: np.ndarray, n: int) -> int:
+    """Where the smallest of n >= 1 numbers that are not negative first stands.
+
+    Such numbers are ordered as the whole numbers of the same bits, and a loop over those goes eight at a time.
+    """
+    smallest = np.float64(x[0]).view(np.int64)
+    for i in range(n):
+        bits = np.float64(x[i]).view(np.int64)
+        smallest = bits if bits < smallest else smallest
+    first = n
+    for i in range(n):
+        place = i if np.float64(x[i]).view(np.int64) == smallest else n
+        first = place if place < first else first
+    return first
+
+
+@compiled_function
 def uniform(random: np.ndarray) -> float:
     """The next number in [0, 1) of a counter-based generator (SplitMix64); random[0] is its state.
 
     Each call moves the state by a fixed odd step and mixes a copy of it, so the sequence is a function of the first
     state alone (Steele, Lea & Flood 2014, Fast splittable pseudorandom number generators).
     """
-    random[0] = random[0] + _GOLDEN
-    z = random[0]
+    number = uniform_ahead(random, 0)
+    skip(random, 1)
+    return number
+
+
+@compiled_function
+def uniform_ahead(random: np.ndarray, i: int) -> float:
+    """The number that i + 1 calls of `uniform` from here would give last; a loop over i goes eight at a time."""
+    z = random[0] + np.uint64(i + 1) * _GOLDEN
     z = (z ^ (z >> _SHIFT_30)) * _MIX_1
     z = (z ^ (z >> _SHIFT_27)) * _MIX_2
     z = z ^ (z >> _SHIFT_31)
     return float(z >> _SHIFT_11) * _TO_UNIT
+
+
+@compiled_function
+def skip(random: np.ndarray, n: int) -> None:
+    """What n calls of `uniform` do to the state."""
+    random[0] = random[0] + np.uint64(n) * _GOLDEN

@@ -14,10 +14,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import linalg, stats
-from scipy.special import logsumexp, psi
+from scipy.special import gammaln, logsumexp, psi
 
 import volatilis as vl
 from volatilis.families import Beliefs, prior_beliefs
+from volatilis.learners._base import hypotheses
 
 from ..oracles import integrals
 from ..oracles import learners as naive
@@ -154,7 +155,7 @@ SURPRISING = {
 @every_family
 @pytest.mark.parametrize("lightest", [0.1, 1e-250])
 def test_predictives_of_a_bank_are_those_of_its_columns(name: str, lightest: float) -> None:
-    """out[i] = w[i] P(y; pi_i) / e^scale for i < n, the columns behind n left alone."""
+    """out[i] = w[i] P(y; pi_i) / e^scale for i < n, and their sum; the columns behind n left alone."""
     family = SETTINGS[name].family
     beliefs = bank(family, *pasts(name))
     n = len(pasts(name)) - 1
@@ -163,8 +164,9 @@ def test_predictives_of_a_bank_are_those_of_its_columns(name: str, lightest: flo
         w, out = np.array([0.4, 0.3, 0.2, lightest, 7.0]), np.full(n + 1, -5.0)
         logs = np.array([family.log_predictive(beliefs, i, code) for i in range(n)]) + np.log(w[:n])
         with np.errstate(under="ignore"):
-            scale = family.predictives(beliefs, w, n, code, out)
+            evidence, scale = family.predictives(beliefs, w, n, code, out)
         assert out[n] == -5.0
+        assert_allclose(evidence, math.fsum(out[:n]), rtol=1e-15)
         assert_allclose(scale + math.log(out[:n].sum()), logsumexp(logs), rtol=1e-12, atol=1e-12)
         visible = logs > logs.max() - 600  # lighter ones may underflow
         assert_allclose(scale + np.log(out[:n][visible]), logs[visible], rtol=1e-12, atol=1e-12)
@@ -195,6 +197,44 @@ def test_divergence_has_its_closed_form(name: str) -> None:
         expected = divergence(oracle, oracle.posterior(lists[i]), oracle.posterior(lists[j]))
         for others in (one, other):  # between columns of one bank and of two
             assert_allclose(family.divergence(one, i, others, j), expected, rtol=1e-9, atol=1e-12)
+
+
+@every_family
+def test_divergence_in_two_steps_is_the_divergence(name: str) -> None:
+    """Given what only the second belief decides: to the last bit, between columns of one bank and of two."""
+    family, lists = SETTINGS[name].family, pasts(name)
+    one, other = bank(family, *lists), bank(family, *lists)
+    for j in range(len(lists)):
+        for others in (one, other):
+            log_norm = family.log_norm(others, j)
+            for i in range(len(lists)):
+                assert family.divergence_given(one, i, others, j, log_norm) == family.divergence(one, i, others, j)
+
+
+@pytest.mark.parametrize("name", ["categorical", "bernoulli"])
+def test_log_norm_is_the_normalizer_of_a_dirichlet(name: str) -> None:
+    family, oracle = SETTINGS[name].family, SETTINGS[name].oracle
+    for past in pasts(name):
+        counts = np.atleast_1d(oracle.posterior(past)[0] if name == "categorical" else oracle.posterior(past))
+        expected = gammaln(counts).sum() - gammaln(counts.sum())
+        assert_allclose(family.log_norm(bank(family, past), 0), expected, rtol=1e-13, atol=1e-13)
+
+
+@every_family
+def test_prior_predictive_is_that_of_the_prior(name: str) -> None:
+    family = SETTINGS[name].family
+    pi_0 = prior_beliefs(family)
+    for y in [*observations(name, 6, seed=2), *SURPRISING[name]]:
+        code = encoded(family, y)
+        assert family.log_prior_predictive(pi_0, code) == family.log_predictive(pi_0, 0, code)
+
+
+@every_family
+def test_whole_is_n_or_fits_the_room(name: str) -> None:
+    """Room for hypotheses is a multiple of eight, so a loop to `whole(n)` stays within it."""
+    family = SETTINGS[name].family
+    for n in range(1, 40):
+        assert n <= family.whole(n) <= (n + 7) // 8 * 8 == hypotheses(family, n, 0).weights.size
 
 
 @every_line

@@ -158,6 +158,66 @@ def test_exact_bayes_with_time_that_elapses_unobserved(name: str, gaps: list[int
 
 @every_family
 @pytest.mark.parametrize("kind", [vl.MessagePassing, vl.Merge])
+@pytest.mark.parametrize("gaps", [[3], [0, 4, 5], [2, 9, 13]], ids=str)
+def test_bounded_learners_are_exact_with_time_that_elapses(name: str, kind: Any, gaps: list[int]) -> None:
+    """While t <= n, gaps counted: each may add one hypothesis, "it changed then, and nothing was observed since"."""
+    family, ys = SETTINGS[name].family, list(observations(name, 14))
+    for t in gaps:
+        ys[t] = np.full(2, np.nan) if np.ndim(ys[t]) else None
+    exact = vl.run(vl.ExactBayes(family, P_C, cutoff=0.0), ys, missing="elapse")
+    assert_same(vl.run(kind(family, P_C, n=14), ys, missing="elapse"), exact)
+    for n in (1, 4, 9):
+        assert_same(vl.run(kind(family, P_C, n), ys, missing="elapse"), exact, until=n)
+
+
+@pytest.mark.parametrize("kind", ["exact", "message-passing", "stratified", "merge"])
+def test_a_gap_too_long_for_a_weight(kind: str) -> None:
+    """0.5^gap below 1e-300 is nothing: then only the prior is left, also where the old belief alone expects what comes next.
+
+    Not a weight of few digits, which would give a belief between the two.
+    """
+    family, p_c = vl.Gaussian(1.0, 0.0, 1.0), 0.5
+    learner = {
+        "exact": vl.ExactBayes(family, p_c, cutoff=0.0),
+        "message-passing": vl.MessagePassing(family, p_c, 10),
+        "stratified": vl.StratifiedResampling(family, p_c, 10),
+        "merge": vl.Merge(family, p_c, 10),
+    }[kind]
+    for gap in (1000, 1010, 1040, 1060, 1070, 1080, 1200):
+        trace = vl.run(learner, [80.0] * 12 + [None] * gap + [80.0, 80.0], missing="elapse")
+        assert_allclose(trace.mean[-2:], [40.0, 160.0 / 3.0], rtol=1e-9)
+        assert_allclose(trace.variance[-2:], [1.0 / 2.0, 1.0 / 3.0], rtol=1e-9)
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 7, 8, 20])
+def test_message_passing_keeps_the_newest_last_and_its_room_empty(n: int) -> None:
+    """It replaces in place, so a state's hypotheses are in no order but for the newest; a belief lists the oldest first."""
+    family, learner = SETTINGS["gaussian"].family, vl.MessagePassing(SETTINGS["gaussian"].family, P_C, n)
+    unordered = 0
+    with vl.plain_python():
+        stream = vl.Stream(learner, missing="elapse")
+        for t, y in enumerate(observations("gaussian", 60), start=1):
+            stream.update(None if t % 9 == 0 else y)
+            state, live = stream._state, int(stream._state.count[0])
+            lengths, weights = state.run_lengths[:live], state.weights[:live]
+            assert live <= n
+            assert lengths[-1] == lengths.min()
+            assert not state.weights[live:].any()
+            assert_allclose(weights.sum(), 1.0, rtol=1e-13)
+            belief = stream.belief
+            assert np.all(np.diff(belief.run_lengths) < 0.0)
+            unordered += np.any(np.diff(lengths) >= 0.0)
+            order = np.argsort(-lengths)
+            alive = order[weights[order] > 0.0]
+            assert_array_equal(belief.run_lengths, lengths[alive])
+            assert_array_equal(belief.weights, weights[alive])
+            moments = [family.mean(state.beliefs, i, 0) for i in range(live)]
+            assert_allclose(belief.mean, weights @ moments, rtol=1e-12)
+    assert unordered > 0 or n < 3, "the sequence never disturbed the order"
+
+
+@every_family
+@pytest.mark.parametrize("kind", [vl.MessagePassing, vl.Merge])
 def test_bounded_learners_are_exact_while_they_hold_all(name: str, kind: Any) -> None:
     """While t <= n; and beyond it they are not, or n would not matter."""
     family, ys = SETTINGS[name].family, observations(name, 14)
@@ -310,9 +370,10 @@ def test_stratified_resampling_beyond_its_hypotheses() -> None:
 def weighted_state(weights: Sequence[float], seed: int = 0) -> Hypotheses:
     """Hypotheses with these weights, each known by its run length 1, 2, ..."""
     state = hypotheses(vl.Bernoulli(), len(weights), seed)
-    state.weights[:] = weights
-    state.run_lengths[:] = np.arange(1, len(weights) + 1)
-    state.count[0] = len(weights)
+    n = len(weights)  # what lies beyond is room
+    state.weights[:n] = weights
+    state.run_lengths[:n] = np.arange(1, n + 1)
+    state.count[0] = n
     return state
 
 
@@ -345,7 +406,7 @@ every_weights = pytest.mark.parametrize(
 @every_weights
 def test_optimal_threshold_is_the_exact_one(weights: list[float], n: int) -> None:
     w = np.array(weights)
-    c = optimal_threshold(w, np.empty(w.size), w.size, n, np.zeros(8))
+    c = optimal_threshold(w, np.empty(w.size), w.size, n)
     assert_allclose(c, float(naive.optimal_threshold(weights, n)), rtol=1e-12)
 
 
@@ -361,6 +422,7 @@ def test_optimal_resampling_is_fearnheads_and_lius(weights: list[float], n: int)
         assert state.count[0] == min(n, sum(w > 0 for w in weights))
         assert_allclose(weights_by_name(state, len(weights)), expected, rtol=1e-9, atol=1e-300)
         assert np.all(np.diff(state.run_lengths[: state.count[0]]) > 0)  # in their old order
+        assert not state.weights[state.count[0] :].any()
 
 
 @as_python
@@ -389,7 +451,8 @@ def test_particle_resampling_is_unbiased(weights: list[float]) -> None:
         state = weighted_state(weights, 1_000 * seed)
         resample(state)
         assert_allclose(state.weights[:n], 1 / n, rtol=1e-15)
-        counts.append(np.bincount(state.run_lengths.astype(int) - 1, minlength=n))
+        counts.append(np.bincount(state.run_lengths[:n].astype(int) - 1, minlength=n))
+        assert not state.weights[n:].any()
     w = np.array(weights)
     spread = n * w * (1 - w)
     assert np.all(np.sum(counts, axis=1) == n)
@@ -402,8 +465,8 @@ def test_particle_resampling_moves_beliefs_with_their_names() -> None:
     state = weighted_state([0.5, 0.2, 0.2, 0.05, 0.05])
     state.beliefs.chi[0, :] = state.run_lengths
     resample(state)
-    assert_array_equal(state.beliefs.chi[0, :], state.run_lengths)
-    assert len(set(state.run_lengths)) < 5
+    assert_array_equal(state.beliefs.chi[0, :5], state.run_lengths[:5])
+    assert len(set(state.run_lengths[:5])) < 5
 
 
 @as_python

@@ -6,11 +6,13 @@ holds the sums of sufficient statistics (or, where sums would cancel, the same i
 
 Compiled, called by learners (`beliefs` is a bank, `i` its column):
 
+    whole(n)                                   how far a loop over n columns runs: to the next multiple of eight, or just to n
     rows()                                     d, the number of rows of chi
     size()                                     how many numbers the estimated parameter theta has
     prior(beliefs, i)                          column i becomes pi^(0)
     log_predictive(beliefs, i, y)              log P(y; pi_i)
-    predictives(beliefs, w, n, y, out)         out[i] = w[i] P(y; pi_i) / e^scale for i < n; returns scale
+    log_prior_predictive(pi_0, y)              the same of the prior, a bank of one
+    predictives(beliefs, w, n, y, out)         out[i] = w[i] P(y; pi_i) / e^scale for i < n; returns their sum, and scale
     bayes_factor(beliefs, i, others, j, y)     P(y; pi_j) / P(y; pi_i), infinite where it overflows
     absorb(beliefs, i, y)                      chi += phi(y), nu += 1
     blend(beliefs, i, others, j, a, b)         natural parameters: pi_i <- a pi_i + b pi_j
@@ -20,6 +22,8 @@ Compiled, called by learners (`beliefs` is a bank, `i` its column):
     dissimilarity(beliefs, i, j, a, b)         how far apart they are, in the likelihood's Fisher metric
     dissimilarities(beliefs, w, n, out)        the same of columns i and i + 1 by their shares of weight, for i < n - 1
     divergence(beliefs, i, others, j)          Kullback-Leibler divergence KL[pi_i || pi_j]
+    log_norm(beliefs, i), divergence_given(beliefs, i, others, j, log_norm)
+                                               the same in two steps, for many i and one j: what only j decides, and the rest
     scaled_likelihood(beliefs, i, y)           column i becomes P_Y(y | theta) / integral of P_Y(y | theta') d theta'
     log_density(beliefs, i, x), lower(beliefs, i), upper(beliefs, i)
                                                one-dimensional theta only: the density of its unconstrained coordinate x, and
@@ -31,6 +35,7 @@ Python only: `observations(ys)` validates and encodes, `as_observed(values)` dec
 
 from __future__ import annotations
 
+import math
 import numbers
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
@@ -38,8 +43,8 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from volatilis._fields import validated
-from volatilis._registry import compiled_methods, python_only
-from volatilis.special import exp, largest
+from volatilis._registry import compiled_function, compiled_methods, python_only
+from volatilis.special import exp, largest, total
 
 C = TypeVar("C", bound=type)
 
@@ -52,9 +57,17 @@ class Beliefs(NamedTuple):
     nu: np.ndarray
 
 
+def zeros(*shape: int) -> np.ndarray:
+    """Like `np.zeros`, and no vector register of eight numbers that a row holds lies across two lines of the cache."""
+    size = math.prod(shape)
+    room = np.zeros(size + 7)
+    start = -room.ctypes.data % 64 // 8
+    return room[start : start + size].reshape(shape)
+
+
 def empty_beliefs(family: Any, n: int) -> Beliefs:
     """n columns that hold nothing: no prior, no observation."""
-    return Beliefs(np.zeros((family.rows(), n)), np.zeros(n))
+    return Beliefs(zeros(family.rows(), n), zeros(n))
 
 
 def prior_beliefs(family: Any, n: int = 1) -> Beliefs:
@@ -79,16 +92,28 @@ class UndefinedError(TypeError):
     """A family does not have what was asked of it."""
 
 
+@compiled_function
+def in_eights(n: int) -> int:
+    """n or the next multiple of eight: a loop that takes eight at a time has nothing left to do one by one."""
+    return (n + 7) & -8
+
+
 class _Defaults:
     """Methods that follow from a family's other methods."""
 
-    def predictives(self: Any, beliefs: Beliefs, w: np.ndarray, n: int, y: Any, out: np.ndarray) -> float:
+    def whole(self: Any, n: int) -> int:
+        return in_eights(n)
+
+    def predictives(self: Any, beliefs: Beliefs, w: np.ndarray, n: int, y: Any, out: np.ndarray) -> tuple[float, float]:
         for i in range(n):
             out[i] = self.log_predictive(beliefs, i, y) if w[i] > 0.0 else -np.inf
         scale = largest(out, n)
         for i in range(n):
             out[i] = w[i] * exp(out[i] - scale)
-        return scale
+        return total(out, n), scale
+
+    def log_prior_predictive(self: Any, pi_0: Beliefs, y: Any) -> float:
+        return self.log_predictive(pi_0, 0, y)
 
     def dissimilarities(self: Any, beliefs: Beliefs, w: np.ndarray, n: int, out: np.ndarray) -> None:
         for i in range(n - 1):
@@ -102,6 +127,12 @@ class _Defaults:
         for row in range(beliefs.chi.shape[0]):
             beliefs.chi[row, i] = a * beliefs.chi[row, i] + b * others.chi[row, j]
         beliefs.nu[i] = a * beliefs.nu[i] + b * others.nu[j]
+
+    def log_norm(self: Any, beliefs: Beliefs, i: int) -> float:
+        return 0.0
+
+    def divergence_given(self: Any, beliefs: Beliefs, i: int, others: Beliefs, j: int, log_norm: float) -> float:
+        return self.divergence(beliefs, i, others, j)
 
     @python_only
     def parameter_names(self: Any) -> tuple[str, ...]:
@@ -128,6 +159,14 @@ class _Defaults:
         raise UndefinedError(f"{type(self).__name__} does not define distribution(beliefs, i), which this needs")
 
 
+def row_by_row(rows: np.ndarray, matrix: np.ndarray) -> np.ndarray:
+    """rows @ matrix.T in one fixed order: a matrix product would round differently for one row and for many."""
+    result = np.zeros((len(rows), len(matrix)))
+    for k in range(matrix.shape[1]):
+        result += rows[:, k : k + 1] * matrix[:, k]
+    return result
+
+
 def real_observations(
     owner: str, ys: Any, accepts: Callable[[np.ndarray], np.ndarray] | None = None, words: str = "a finite number"
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -149,6 +188,8 @@ def whole_observations(
     owner: str, ys: Any, accepts: Callable[[np.ndarray], np.ndarray], words: str
 ) -> tuple[np.ndarray, np.ndarray]:
     """A sequence of whole numbers as int64, and which of them are missing; a missing one reads 0."""
+    if type(ys) is np.ndarray and np.can_cast(ys.dtype, np.int64) and ys.ndim == 1 and accepts(ys).all():
+        return ys.astype(np.int64), np.zeros(ys.size, dtype=bool)
     values, missing = real_observations(owner, ys, lambda v: (v == np.floor(v)) & accepts(v), words)
     return np.where(missing, 0.0, values).astype(np.int64), missing
 

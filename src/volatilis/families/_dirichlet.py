@@ -10,7 +10,7 @@ import numpy as np
 
 from volatilis._registry import compiled_function
 from volatilis.families._base import Beliefs
-from volatilis.special import SMALLEST_NORMAL, digamma, largest, log, log_gamma, log_gamma_and_digamma, log_gamma_ratio
+from volatilis.special import SMALLEST_NORMAL, largest, log, log_gamma, log_gamma_and_digamma, total
 
 
 @compiled_function
@@ -55,20 +55,20 @@ def blend_dirichlets(beliefs: Beliefs, i: int, others: Beliefs, j: int, a: float
 
 
 @compiled_function
-def weighted_shares(beliefs: Beliefs, w: np.ndarray, n: int, row: int, out: np.ndarray) -> float:
-    """out[i] = w[i] chi[row, i] / nu[i] / e^scale; returns scale, which is 0 unless all of them are near underflow."""
-    inverse, enough = categories(beliefs), 0
+def weighted_shares(beliefs: Beliefs, w: np.ndarray, n: int, row: int, out: np.ndarray) -> tuple[float, float]:
+    """out[i] = w[i] chi[row, i] / nu[i] / e^scale; returns their sum, and scale, which is 0 unless all are near underflow."""
+    inverse = categories(beliefs)
     for i in range(n):
         out[i] = w[i] * (beliefs.chi[row, i] * beliefs.chi[inverse, i])
-        enough += 1 if out[i] > 1e-200 else 0
-    if enough > 0:
-        return 0.0
+    evidence = total(out, n)
+    if evidence > 1e-200:
+        return evidence, 0.0
     for i in range(n):
         out[i] = beliefs.chi[row, i] * beliefs.chi[inverse, i] if w[i] > 0.0 else 0.0
     top = largest(out, n)
     for i in range(n):
         out[i] = w[i] * (out[i] / top)
-    return log(top)
+    return total(out, n), log(top)
 
 
 @compiled_function
@@ -77,13 +77,13 @@ def heterogeneity(beliefs: Beliefs, i: int) -> float:
     top = 0
     for k in range(categories(beliefs)):
         top = k if beliefs.chi[k, i] > beliefs.chi[top, i] else top
-    rest, total = 0.0, 0.0
+    rest, result = 0.0, 0.0
     for k in range(categories(beliefs)):
         if k != top:
             p = share(beliefs, i, k)
             rest += p
-            total += p * (1.0 - p)
-    return total + share(beliefs, i, top) * rest
+            result += p * (1.0 - p)
+    return result + share(beliefs, i, top) * rest
 
 
 @compiled_function
@@ -131,13 +131,20 @@ def dirichlet_dissimilarities(beliefs: Beliefs, w: np.ndarray, n: int, out: np.n
 
 
 @compiled_function
-def dirichlet_divergence(beliefs: Beliefs, i: int, others: Beliefs, j: int) -> float:
-    """KL[Dir(alpha) || Dir(beta)]."""
-    nu_i, nu_j = beliefs.nu[i], others.nu[j]
-    psi = digamma(nu_i)
-    result = log_gamma_ratio(nu_j, nu_i - nu_j)
+def dirichlet_log_norm(beliefs: Beliefs, i: int) -> float:
+    """log of the integral of prod_k p_k^(alpha_k - 1)."""
+    result = -log_gamma(beliefs.nu[i])
+    for k in range(categories(beliefs)):
+        result += log_gamma(beliefs.chi[k, i])
+    return result
+
+
+@compiled_function
+def dirichlet_divergence(beliefs: Beliefs, i: int, others: Beliefs, j: int, log_norm: float) -> float:
+    """KL[Dir(alpha) || Dir(beta)], given the log norm of the latter."""
+    result, psi = log_gamma_and_digamma(beliefs.nu[i])
+    result += log_norm
     for k in range(categories(beliefs)):
         log_gamma_i, digamma_i = log_gamma_and_digamma(beliefs.chi[k, i])
-        more = beliefs.chi[k, i] - others.chi[k, j]
-        result += more * (digamma_i - psi) - (log_gamma_i - log_gamma(others.chi[k, j]))
+        result += (beliefs.chi[k, i] - others.chi[k, j]) * (digamma_i - psi) - log_gamma_i
     return result

@@ -16,6 +16,7 @@ from volatilis.families._dirichlet import (
     dirichlet_dissimilarities,
     dirichlet_dissimilarity,
     dirichlet_divergence,
+    dirichlet_log_norm,
     merge_dirichlets,
     set_total,
     share,
@@ -56,7 +57,7 @@ class Bernoulli(NamedTuple):
     def log_predictive(self, beliefs: Beliefs, i: int, y: int) -> float:
         return log(share(beliefs, i, 1 - y))
 
-    def predictives(self, beliefs: Beliefs, w: np.ndarray, n: int, y: int, out: np.ndarray) -> float:
+    def predictives(self, beliefs: Beliefs, w: np.ndarray, n: int, y: int, out: np.ndarray) -> tuple[float, float]:
         return weighted_shares(beliefs, w, n, 1 - y, out)
 
     def bayes_factor(self, beliefs: Beliefs, i: int, others: Beliefs, j: int, y: int) -> float:
@@ -88,7 +89,13 @@ class Bernoulli(NamedTuple):
         dirichlet_dissimilarities(beliefs, w, n, out)
 
     def divergence(self, beliefs: Beliefs, i: int, others: Beliefs, j: int) -> float:
-        return dirichlet_divergence(beliefs, i, others, j)
+        return dirichlet_divergence(beliefs, i, others, j, dirichlet_log_norm(others, j))
+
+    def log_norm(self, beliefs: Beliefs, i: int) -> float:
+        return dirichlet_log_norm(beliefs, i)
+
+    def divergence_given(self, beliefs: Beliefs, i: int, others: Beliefs, j: int, log_norm: float) -> float:
+        return dirichlet_divergence(beliefs, i, others, j, log_norm)
 
     def scaled_likelihood(self, beliefs: Beliefs, i: int, y: int) -> None:
         """Beta(1 + y, 2 - y)."""

@@ -15,6 +15,7 @@ from volatilis.families._dirichlet import (
     dirichlet_dissimilarities,
     dirichlet_dissimilarity,
     dirichlet_divergence,
+    dirichlet_log_norm,
     merge_dirichlets,
     set_total,
     share,
@@ -48,7 +49,10 @@ class Categorical(NamedTuple):
     def log_predictive(self, beliefs: Beliefs, i: int, y: int) -> float:
         return log(share(beliefs, i, y))
 
-    def predictives(self, beliefs: Beliefs, w: np.ndarray, n: int, y: int, out: np.ndarray) -> float:
+    def log_prior_predictive(self, pi_0: Beliefs, y: int) -> float:
+        return log(share(pi_0, 0, 0))  # all categories alike: a constant, where the loop over observations need not compute it
+
+    def predictives(self, beliefs: Beliefs, w: np.ndarray, n: int, y: int, out: np.ndarray) -> tuple[float, float]:
         return weighted_shares(beliefs, w, n, y, out)
 
     def bayes_factor(self, beliefs: Beliefs, i: int, others: Beliefs, j: int, y: int) -> float:
@@ -80,7 +84,13 @@ class Categorical(NamedTuple):
         dirichlet_dissimilarities(beliefs, w, n, out)
 
     def divergence(self, beliefs: Beliefs, i: int, others: Beliefs, j: int) -> float:
-        return dirichlet_divergence(beliefs, i, others, j)
+        return dirichlet_divergence(beliefs, i, others, j, dirichlet_log_norm(others, j))
+
+    def log_norm(self, beliefs: Beliefs, i: int) -> float:
+        return dirichlet_log_norm(beliefs, i)
+
+    def divergence_given(self, beliefs: Beliefs, i: int, others: Beliefs, j: int, log_norm: float) -> float:
+        return dirichlet_divergence(beliefs, i, others, j, log_norm)
 
     def scaled_likelihood(self, beliefs: Beliefs, i: int, y: int) -> None:
         """Dirichlet(1, ..., 2 at y, ..., 1)."""

@@ -10,7 +10,7 @@ import numpy as np
 from volatilis._fields import Positive, Real
 from volatilis._registry import python_only
 from volatilis.families._base import Beliefs, family
-from volatilis.special import LOG_2_PI, bounded, exp, exp_in_range, largest, log, log_1p
+from volatilis.special import LOG_2_PI, bounded, exp, exp_in_range, largest, log, log_1p, total
 
 
 @family
@@ -42,23 +42,27 @@ class Gaussian(NamedTuple):
         z = bounded((y - beliefs.chi[0, i]) * (1.0 / self.sigma))
         return -0.5 * z * z * share - log(self.sigma) - 0.5 * LOG_2_PI + 0.5 * log(share)
 
-    def predictives(self, beliefs: Beliefs, w: np.ndarray, n: int, y: float, out: np.ndarray) -> float:
-        precision, enough = 1.0 / self.sigma, 0
+    def predictives(self, beliefs: Beliefs, w: np.ndarray, n: int, y: float, out: np.ndarray) -> tuple[float, float]:
+        precision, scale = 1.0 / self.sigma, -log(self.sigma) - 0.5 * LOG_2_PI
         for i in range(n):
             share = beliefs.nu[i] / (beliefs.nu[i] + 1.0)
             z = (y - beliefs.chi[0, i]) * precision
             out[i] = w[i] * (exp_in_range(-0.5 * z * z * share) * math.sqrt(share))
-            enough += 1 if out[i] > 1e-6 else 0
-        top = 0.0
-        if enough == 0:  # nobody expected y: again, in units of the likeliest
+        evidence = total(out, n)
+        if evidence < 1e-6:  # nobody expected y: again, in units of the likeliest
             for i in range(n):
                 z = bounded((y - beliefs.chi[0, i]) * precision)
                 exponent = -0.5 * z * z * (beliefs.nu[i] / (beliefs.nu[i] + 1.0))  # the same bits as in log_predictive
                 out[i] = exponent if w[i] > 0.0 else -np.inf
-            top = largest(out, n)
+            top, share_of_top = largest(out, n), 1.0
             for i in range(n):
-                out[i] = w[i] * (exp_in_range(out[i] - top) * math.sqrt(beliefs.nu[i] / (beliefs.nu[i] + 1.0)))
-        return top - log(self.sigma) - 0.5 * LOG_2_PI
+                share_of_top = beliefs.nu[i] / (beliefs.nu[i] + 1.0) if out[i] == top else share_of_top
+            for i in range(n):
+                share = math.sqrt(beliefs.nu[i] / (beliefs.nu[i] + 1.0)) / math.sqrt(share_of_top)
+                out[i] = w[i] * (exp_in_range(out[i] - top) * share)
+            evidence = total(out, n)
+            scale = top - log(self.sigma) - 0.5 * LOG_2_PI + 0.5 * log(share_of_top)
+        return evidence, scale
 
     def bayes_factor(self, beliefs: Beliefs, i: int, others: Beliefs, j: int, y: float) -> float:
         share_i, share_j = beliefs.nu[i] / (beliefs.nu[i] + 1.0), others.nu[j] / (others.nu[j] + 1.0)

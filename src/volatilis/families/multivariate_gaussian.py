@@ -8,7 +8,7 @@ import numpy as np
 
 from volatilis._fields import DERIVED, Matrix, Real, Vector, positive_definite_root
 from volatilis._registry import python_only
-from volatilis.families._base import Beliefs, family, vector_observations
+from volatilis.families._base import Beliefs, family, row_by_row, vector_observations
 from volatilis.special import LOG_2_PI, bounded, log, log_1p
 
 
@@ -28,6 +28,9 @@ class MultivariateGaussian(NamedTuple):
     inverse_axes: Matrix = DERIVED  # z = inverse_axes @ (y - mu_0)
     prior_precision: Vector = DERIVED  # of each z
     log_volume: Real = DERIVED  # log |det axes|
+
+    def whole(self, n: int) -> int:
+        return n  # a column is a loop of its own
 
     def rows(self) -> int:
         return 2 * self.mu_0.size
@@ -140,10 +143,7 @@ class MultivariateGaussian(NamedTuple):
     @python_only
     def observations(self, ys: Any) -> tuple[np.ndarray, np.ndarray]:
         values, missing = vector_observations("MultivariateGaussian", ys, self.mu_0.size)
-        mapped = np.zeros_like(values)
-        for k in range(self.mu_0.size):  # one by one: a matrix product would round differently for one row and for many
-            mapped += (values[:, k : k + 1] - self.mu_0[k]) * self.inverse_axes[:, k]
-        return mapped, missing
+        return row_by_row(values - self.mu_0, self.inverse_axes), missing
 
     @python_only
     def as_observed(self, values: np.ndarray) -> np.ndarray:
@@ -163,4 +163,4 @@ class MultivariateGaussian(NamedTuple):
 
     @python_only
     def sample_observations(self, theta: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
-        return theta + rng.standard_normal((n, self.mu_0.size)) @ self.axes.T
+        return theta + row_by_row(rng.standard_normal((n, self.mu_0.size)), self.axes)

@@ -9,7 +9,7 @@ import numpy as np
 
 from volatilis._fields import DERIVED, Matrix, Positive, Vector, positive_definite_root
 from volatilis._registry import compiled_function, python_only
-from volatilis.families._base import Beliefs, family, vector_observations
+from volatilis.families._base import Beliefs, family, row_by_row, vector_observations
 from volatilis.families._wishart import (
     add_outer_product,
     cholesky,
@@ -36,6 +36,9 @@ class MultivariateGaussianUnknownCovariance(NamedTuple):
     nu_0: Positive
     psi_0: Matrix
     root_0: Matrix = DERIVED  # the Cholesky factor of psi_0
+
+    def whole(self, n: int) -> int:
+        return n  # a column is a loop of its own
 
     def rows(self) -> int:
         p = self.mu_0.size
@@ -247,7 +250,7 @@ class MultivariateGaussianUnknownCovariance(NamedTuple):
     @python_only
     def sample_observations(self, theta: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
         p = self.mu_0.size
-        return theta[:p] + rng.standard_normal((n, p)) @ np.linalg.cholesky(_full(theta[p:], p)).T
+        return theta[:p] + row_by_row(rng.standard_normal((n, p)), np.linalg.cholesky(_full(theta[p:], p)))
 
 
 @compiled_function

@@ -16,8 +16,8 @@ import numpy as np
 
 from volatilis._fields import validated
 from volatilis._registry import compiled_function, compiled_methods, python_only
-from volatilis.families._base import Beliefs, prior_beliefs
-from volatilis.special import exp, largest, log, log_1p, total
+from volatilis.families._base import Beliefs, in_eights, prior_beliefs, zeros
+from volatilis.special import exp, fma, largest, log, total
 
 C = TypeVar("C", bound=type)
 NOTHING = 1e-300  # a weight below this is none: products of it with a predictive would lose digits to underflow
@@ -35,26 +35,20 @@ class Info(NamedTuple):
 
 
 @compiled_function
-def log_odds(p: float) -> float:
-    return log(p) - log_1p(-p)
-
-
-@compiled_function
-def adaptation_rate(log_m: float, log_p_0: float, log_p: float) -> tuple[float, float]:
-    """gamma(S_BF, m) = m S_BF / (1 + m S_BF), and 1 - gamma, from logarithms: no overflow, no patch, no lost digits."""
-    log_ratio = log_m + (log_p_0 - log_p)  # the difference first: both may be huge and nearly equal
-    e = exp(-abs(log_ratio))
-    larger, smaller = 1.0 / (1.0 + e), e / (1.0 + e)
-    return (larger, smaller) if log_ratio >= 0.0 else (smaller, larger)
-
-
-@compiled_function
 def modulated(m: float, surprise: float) -> tuple[float, float]:
     """gamma(S_BF, m) and 1 - gamma from S_BF itself, which may be 0 or infinite."""
     if surprise <= 1.0:
         return m * surprise / (1.0 + m * surprise), 1.0 / (1.0 + m * surprise)
     inverse = 1.0 / surprise
     return m / (m + inverse), inverse / (m + inverse)
+
+
+@compiled_function
+def change_and_stay(p_c: float, log_p_0: float, scale: float) -> tuple[float, float]:
+    """p_c P(y; pi_0) and (1 - p_c) e^scale in one unit, the larger of P(y; pi_0) and e^scale: neither overflows."""
+    log_ratio = log_p_0 - scale
+    smaller = exp(-abs(log_ratio))
+    return p_c * (smaller if log_ratio < 0.0 else 1.0), (1.0 - p_c) * (1.0 if log_ratio < 0.0 else smaller)
 
 
 # --- one belief --------------------------------------------------------------------------------------------------------
@@ -117,36 +111,36 @@ def copy_column(source: Beliefs, i: int, target: Beliefs, j: int) -> None:
 
 @compiled_methods
 class Hypotheses(NamedTuple):
-    """The state of a learner that weighs hypotheses about the time of the last change, the oldest first.
+    """The state of a learner that weighs hypotheses about the time of the last change, the newest last.
 
-    The first `count[0]` columns live; their weights sum to one.
+    The first `count[0]` columns live; their weights sum to one, and those of all other columns are 0. So a loop that takes
+    eight columns at a time may run on beyond the last that lives (`family.whole`).
     """
 
     weights: np.ndarray
     beliefs: Beliefs
     run_lengths: np.ndarray  # observations since the change (for merged hypotheses their expected number)
     scratch: np.ndarray  # room to work in
-    lanes: np.ndarray  # room for partial sums
     count: np.ndarray  # type: ignore[assignment]  # one number: how many live
     random: np.ndarray  # the state of the random generator
     pi_0: Beliefs  # the prior, a bank of one
 
     def belief_mean(self, family: Any, k: int) -> float:
-        n, w = self.count[0], self.weights
+        n, w = family.whole(self.count[0]), self.weights
         for i in range(n):  # a moment may be infinite, which a weight of nothing must not make NaN
             self.scratch[i] = w[i] * family.mean(self.beliefs, i, k) if w[i] > 0.0 else 0.0
-        return total(self.scratch, n, self.lanes)
+        return total(self.scratch, n)
 
     def belief_variance(self, family: Any, k: int, mean: float) -> float:
         """Within and between the hypotheses."""
         if abs(mean) == np.inf:
             return np.inf
-        n, w = self.count[0], self.weights
+        n, w = family.whole(self.count[0]), self.weights
         for i in range(n):
             apart = family.mean(self.beliefs, i, k) - mean
-            variance = w[i] * family.variance(self.beliefs, i, k) + (w[i] * apart) * apart
+            variance = fma(w[i] * apart, apart, w[i] * family.variance(self.beliefs, i, k))
             self.scratch[i] = variance if w[i] > 0.0 else 0.0
-        return total(self.scratch, n, self.lanes)
+        return total(self.scratch, n)
 
     def belief_moments(self, family: Any, means: np.ndarray, variances: np.ndarray) -> None:
         """Mean and, where there is room for it, variance of every element of theta."""
@@ -159,24 +153,24 @@ class Hypotheses(NamedTuple):
         n = self.count[0]
         for i in range(n):
             self.scratch[i] = self.weights[i] * self.run_lengths[i]
-        return total(self.scratch, n, self.lanes)
+        return total(self.scratch, n)
 
     def copy_from(self, other: Hypotheses) -> None:
         for i in range(other.count[0]):
             self.weights[i] = other.weights[i]
             self.run_lengths[i] = other.run_lengths[i]
             copy_column(other.beliefs, i, self.beliefs, i)
-        self.count[0] = other.count[0]
+        set_count(self, other.count[0])
 
 
 def hypotheses(family: Any, capacity: int, seed: int) -> Hypotheses:
-    """Room for `capacity` hypotheses; none lives yet."""
+    """Room for `capacity` hypotheses or, in eights, a few more; none lives yet."""
+    capacity = in_eights(capacity)
     return Hypotheses(
-        weights=np.zeros(capacity),
+        weights=zeros(capacity),
         beliefs=prior_beliefs(family, capacity),
-        run_lengths=np.zeros(capacity),
-        scratch=np.zeros(capacity),
-        lanes=np.zeros(8),
+        run_lengths=zeros(capacity),
+        scratch=zeros(capacity),
         count=np.zeros(1, dtype=np.int64),
         random=np.array([seed], dtype=np.uint64),
         pi_0=prior_beliefs(family),
@@ -184,52 +178,66 @@ def hypotheses(family: Any, capacity: int, seed: int) -> Hypotheses:
 
 
 @compiled_function
-def exact_step(family: Any, p_c: float, state: Hypotheses, y: Any) -> Info:
+def exact_step(family: Any, p_c: float, state: Hypotheses, y: Any, nothing: float) -> Info:
     """The recursion of exact inference (paper, Proposition and Eq. 9-10): n hypotheses become n + 1.
 
     The old ones take the observation in, w_i <- (1 - gamma) w_i P(y; pi_i) / P(y; pi); the new one, "it changed just now",
     takes it as its first, w <- gamma. A hypothesis that has observed nothing is the prior, so there a change is no news and
-    the two are one: thus the first observation comes from a change with certainty (c_1 = 1).
+    the two are one: thus the first observation comes from a change with certainty (c_1 = 1). Weights below `nothing` become 0.
     """
-    n, w, p, beliefs = state.count[0], state.weights, state.scratch, state.beliefs
+    n, w, p, beliefs = family.whole(state.count[0]), state.weights, state.scratch, state.beliefs
     # Surprise: p_i = w_i P(y; pi_i) / e^scale
-    scale = family.predictives(beliefs, w, n, y, p)
-    evidence = total(p, n, state.lanes)
-    log_p = scale + log(evidence)
-    log_p_0 = family.log_predictive(state.pi_0, 0, y)
-    # Modulation factor
-    gamma, stay = adaptation_rate(log_odds(p_c), log_p_0, log_p)
+    evidence, scale = family.predictives(beliefs, w, n, y, p)
+    log_p_0 = family.log_prior_predictive(state.pi_0, y)
+    # Modulation factor: gamma = p_c P(y; pi_0) / (p_c P(y; pi_0) + (1 - p_c) P(y; pi))
+    change, stay = change_and_stay(p_c, log_p_0, scale)
+    norm = 1.0 / (change + stay * evidence)
+    gamma, factor = change * norm, stay * norm
     # Weights
-    factor = stay / evidence
     for i in range(n):
         weight = factor * p[i]
-        w[i] = weight if weight >= NOTHING else 0.0
-    add_change(family, state, gamma)
+        w[i] = weight if weight >= nothing else 0.0
     # Updated beliefs
-    for i in range(state.count[0]):
+    no_news = knows_nothing(state)
+    for i in range(n):
         family.absorb(beliefs, i, y)
         state.run_lengths[i] += 1.0
-    return Info(log_p, log_p_0, gamma)
+    if no_news:
+        w[state.count[0] - 1] += gamma
+    else:
+        new = add_prior(family, state, gamma)
+        family.absorb(beliefs, new, y)
+        state.run_lengths[new] = 1.0
+    return Info(scale + log(evidence), log_p_0, gamma)
 
 
 @compiled_function
 def exact_elapse(family: Any, p_c: float, state: Hypotheses) -> None:
     """A step of time without an observation: a change has probability p_c, and nothing is learned."""
     for i in range(state.count[0]):
-        state.weights[i] *= 1.0 - p_c
-    add_change(family, state, p_c)
+        weight = (1.0 - p_c) * state.weights[i]
+        state.weights[i] = weight if weight >= NOTHING else 0.0
+    if knows_nothing(state):
+        state.weights[state.count[0] - 1] += p_c
+    else:
+        add_prior(family, state, p_c)
 
 
 @compiled_function
-def add_change(family: Any, state: Hypotheses, weight: float) -> None:
-    n = state.count[0]
-    if state.run_lengths[n - 1] == 0.0:
-        state.weights[n - 1] += weight
-    else:
-        state.count[0] = n + 1
-        state.weights[n] = weight
-        state.run_lengths[n] = 0.0
-        family.prior(state.beliefs, n)
+def knows_nothing(state: Hypotheses) -> bool:
+    """Whether the newest hypothesis, the last, has observed nothing."""
+    return state.run_lengths[state.count[0] - 1] == 0.0
+
+
+@compiled_function
+def add_prior(family: Any, state: Hypotheses, weight: float) -> int:
+    """One more hypothesis, which has observed nothing; returns its place, the last."""
+    new = state.count[0]
+    state.count[0] = new + 1
+    state.weights[new] = weight
+    state.run_lengths[new] = 0.0
+    family.prior(state.beliefs, new)
+    return new
 
 
 @compiled_function
@@ -250,17 +258,17 @@ def drop_below(state: Hypotheses, threshold: float, share: float) -> None:
             kept += 1
         else:
             lost += w[i]
-    state.count[0] = kept
+    set_count(state, kept)
     if lost > 1e-16:  # less would not change a weight
         normalise(state)
 
 
 @compiled_function
-def drop(state: Hypotheses, out: int) -> None:
-    """Forget one hypothesis."""
-    for i in range(out + 1, state.count[0]):
-        move(state, i, i - 1)
-    state.count[0] -= 1
+def set_count(state: Hypotheses, n: int) -> None:
+    """Only the first n columns live."""
+    for i in range(n, state.count[0]):
+        state.weights[i] = 0.0
+    state.count[0] = n
 
 
 @compiled_function
@@ -273,7 +281,7 @@ def move(state: Hypotheses, source: int, target: int) -> None:
 @compiled_function
 def normalise(state: Hypotheses) -> None:
     n = state.count[0]
-    factor = 1.0 / total(state.weights, n, state.lanes)
+    factor = 1.0 / total(state.weights, n)
     for i in range(n):
         state.weights[i] *= factor
 
@@ -353,13 +361,13 @@ class _ExactThenApproximate:
 
     def restart(self: Any, state: Hypotheses) -> None:
         """One hypothesis: nothing observed since the change that begins every sequence."""
-        state.count[0] = 1
+        set_count(state, 1)
         state.weights[0] = 1.0
         state.run_lengths[0] = 0.0
         self.family.prior(state.beliefs, 0)
 
     def update(self: Any, state: Hypotheses, y: Any) -> Info:
-        info = exact_step(self.family, self.p_c, state, y)
+        info = exact_step(self.family, self.p_c, state, y, NOTHING)
         self.approximate(state)
         return info
 

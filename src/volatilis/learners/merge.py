@@ -10,9 +10,10 @@ from volatilis._registry import compiled_function
 from volatilis.learners._base import (
     NOTHING,
     Hypotheses,
-    drop,
     drop_below,
     learner_with_hypotheses,
+    move,
+    set_count,
 )
 
 
@@ -67,4 +68,6 @@ def merge_pair(family: Any, state: Hypotheses, i: int) -> None:
     family.merge(state.beliefs, i, i + 1, a, b)
     state.run_lengths[i] = a * state.run_lengths[i] + b * state.run_lengths[i + 1]
     state.weights[i] = both
-    drop(state, i + 1)
+    for k in range(i + 2, state.count[0]):
+        move(state, k, k - 1)
+    set_count(state, state.count[0] - 1)

@@ -7,20 +7,19 @@ from typing import NamedTuple
 from volatilis._fields import AnyFamily, Count, Probability
 from volatilis._registry import compiled_function
 from volatilis.learners._base import (
-    NOTHING,
     Hypotheses,
-    drop,
-    drop_below,
     learner_with_hypotheses,
-    normalise,
+    move,
+    set_count,
 )
+from volatilis.special import least
 
 
 @learner_with_hypotheses
 class MessagePassing(NamedTuple):
     """MPN (paper, Algorithm 2): exact inference, then keep the n hypotheses with the highest weights.
 
-    Exact while t <= n. Of two equally light hypotheses the older one goes.
+    Exact while t <= n.
     """
 
     family: AnyFamily
@@ -34,11 +33,12 @@ class MessagePassing(NamedTuple):
 @compiled_function
 def keep_heaviest(state: Hypotheses, n: int) -> None:
     """Keep the n hypotheses with the highest weights, and normalise."""
-    drop_below(state, NOTHING, 0.0)
-    if state.count[0] > n:
-        lightest = 0
-        for i in range(state.count[0]):
-            if state.weights[i] < state.weights[lightest]:
-                lightest = i
-        drop(state, lightest)
-        normalise(state)
+    count, w = state.count[0], state.weights
+    if count > n:
+        out = least(w, count)
+        factor = 1.0 / (1.0 - w[out])
+        move(state, count - 2, out)  # the newest stays the last
+        move(state, count - 1, count - 2)
+        set_count(state, n)
+        for i in range(n):
+            w[i] *= factor

@@ -29,7 +29,7 @@ class Nas10Star(NamedTuple):
         family, mu_0, rho, r = self.family, self.family.mu_0, state.pi_0.nu[0], state.run_lengths[state.i]
         mu = state.beliefs.chi[0, state.i]
         # Surprise
-        log_p, log_p_0 = family.log_predictive(state.beliefs, state.i, y), family.log_predictive(state.pi_0, 0, y)
+        log_p, log_p_0 = family.log_predictive(state.beliefs, state.i, y), family.log_prior_predictive(state.pi_0, y)
         # Modulation factor
         gamma, stay = modulated(self.p_c / (1.0 - self.p_c), family.bayes_factor(state.beliefs, state.i, state.pi_0, 0, y))
         # Expected mean, expected time interval, expected variance

@@ -32,7 +32,7 @@ class Nas12Star(NamedTuple):
         nu = state.beliefs.nu[state.i]  # rho + r
         mu = state.beliefs.chi[0, state.i]
         # Surprise
-        log_p, log_p_0 = family.log_predictive(state.beliefs, state.i, y), family.log_predictive(state.pi_0, 0, y)
+        log_p, log_p_0 = family.log_predictive(state.beliefs, state.i, y), family.log_prior_predictive(state.pi_0, y)
         # Modulation factor
         gamma, stay = modulated(self.p_c / (1.0 - self.p_c), family.bayes_factor(state.beliefs, state.i, state.pi_0, 0, y))
         # Expected mean, expected variance, expected time interval

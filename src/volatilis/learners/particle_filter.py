@@ -10,13 +10,12 @@ from volatilis.learners._base import (
     NOTHING,
     Hypotheses,
     Info,
-    adaptation_rate,
+    change_and_stay,
     copy_column,
     hypotheses,
     learner,
-    log_odds,
 )
-from volatilis.special import exp, log, total, uniform
+from volatilis.special import log, skip, total, uniform, uniform_ahead
 
 
 @learner
@@ -46,37 +45,31 @@ class ParticleFilter(NamedTuple):
             self.family.prior(state.beliefs, i)
 
     def update(self, state: Hypotheses, y: Any) -> Info:
-        family, n, w, p = self.family, self.n, state.weights, state.scratch
+        family = self.family
+        n, w, p, c = family.whole(self.n), state.weights, state.scratch, state.scratch
         # Surprise per particle, global surprise: p_i = w_i P(y; pi_i) / e^scale
-        scale = family.predictives(state.beliefs, w, n, y, p)
-        evidence = total(p, n, state.lanes)
-        log_p = scale + log(evidence)
-        log_p_0 = family.log_predictive(state.pi_0, 0, y)
+        evidence, scale = family.predictives(state.beliefs, w, n, y, p)
+        log_p_0 = family.log_prior_predictive(state.pi_0, y)
         # Modulation factor
-        log_m = log_odds(self.p_c)
-        gamma, _ = adaptation_rate(log_m, log_p_0, log_p)
-        # Weight per particle, in units of the larger of both predictives:
-        # (1 - gamma) w_B + gamma w = w ((1 - p_c) P(y; pi_i) + p_c P(y; pi_0)) / Z
-        unit = scale if scale > log_p_0 else log_p_0
-        stay, change = (1.0 - self.p_c) * exp(scale - unit), self.p_c * exp(log_p_0 - unit)
+        change, stay = change_and_stay(self.p_c, log_p_0, scale)
+        gamma = change / (change + stay * evidence)
+        # Weight per particle: (1 - gamma) w_B + gamma w = w ((1 - p_c) P(y; pi_i) + p_c P(y; pi_0)) / Z
         for i in range(n):
-            p[i] *= stay
-            w[i] = p[i] + change * w[i]
-        for i in range(n):
+            stayed = stay * p[i]
+            w[i] = stayed + change * w[i]
             # Hidden state: c_i ~ Bernoulli(gamma(S_BF(y; pi_i), m)), which is the share of change in the weight
-            if w[i] > 0.0:
-                changed = uniform(state.random) * w[i] >= p[i]
-            else:
-                log_p_i = family.log_predictive(state.beliefs, i, y)
-                changed = uniform(state.random) < adaptation_rate(log_m, log_p_0, log_p_i)[0]
-            # Updated belief
-            if changed:
+            c[i] = 1.0 if uniform_ahead(state.random, i) * w[i] >= stayed else 0.0
+        skip(state.random, self.n)
+        for i in range(self.n):
+            if c[i] == 1.0:
                 family.prior(state.beliefs, i)
                 state.run_lengths[i] = 0.0
+        # Updated belief
+        for i in range(n):
             family.absorb(state.beliefs, i, y)
             state.run_lengths[i] += 1.0
         normalise_and_resample(state, self.resample_below)
-        return Info(log_p, log_p_0, gamma)
+        return Info(scale + log(evidence), log_p_0, gamma)
 
     def elapse(self, state: Hypotheses) -> None:
         for i in range(self.n):
@@ -87,18 +80,17 @@ class ParticleFilter(NamedTuple):
 
 @compiled_function
 def normalise_and_resample(state: Hypotheses, resample_below: float) -> None:
-    n, w = state.count[0], state.weights
-    weight = total(w, n, state.lanes)
+    n, w, squares = state.count[0], state.weights, state.scratch
+    weight = total(w, n)
     if weight < NOTHING:  # only particles of next to no weight expected y: scale them up, or begin anew where none is left
         for i in range(n):
             w[i] = w[i] * 1e300 if weight > 0.0 else 1.0
-        weight = total(w, n, state.lanes)
+        weight = total(w, n)
     factor = 1.0 / weight
-    squares = 0.0
     for i in range(n):
         w[i] *= factor
-        squares += w[i] * w[i]
-    if resample_below * n * squares >= 1.0:  # N_eff = 1 / squares
+        squares[i] = w[i] * w[i]
+    if resample_below * n * total(squares, n) >= 1.0:  # N_eff = 1 / sum of squares
         resample(state)
 
 

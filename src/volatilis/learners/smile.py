@@ -33,15 +33,16 @@ class SMiLe(NamedTuple):
 
     def update(self, state: OneBelief, y: Any) -> Info:
         family, pi, i, work = self.family, state.beliefs, state.i, state.work
-        log_p, log_p_0 = family.log_predictive(pi, i, y), family.log_predictive(state.pi_0, 0, y)
+        log_p, log_p_0 = family.log_predictive(pi, i, y), family.log_prior_predictive(state.pi_0, y)
         copy_column(pi, i, work, BELIEF)
         family.scaled_likelihood(work, LIKELIHOOD, y)
         # Confidence-corrected surprise and the bound it sets
         s_cc = family.divergence(work, BELIEF, work, LIKELIHOOD)
-        largest = family.divergence(work, LIKELIHOOD, work, BELIEF)
+        log_norm = family.log_norm(work, BELIEF)
+        largest = family.divergence_given(work, LIKELIHOOD, work, BELIEF, log_norm)
         bound = largest * (self.m / (self.m + 1.0 / s_cc) if s_cc > 0.0 else 0.0)
         # Modulation factor and updated belief
-        gamma = solve_bound(family, work, bound, largest)
+        gamma = solve_bound(family, work, log_norm, bound, largest)
         family.blend(pi, i, work, LIKELIHOOD, 1.0 - gamma, gamma)
         state.run_lengths[i] = (1.0 - gamma) * state.run_lengths[i] + gamma
         return Info(log_p, log_p_0, gamma)
@@ -65,15 +66,15 @@ class SMiLe(NamedTuple):
 
 
 @compiled_function
-def distance_moved(family: Any, work: Beliefs, gamma: float) -> float:
+def distance_moved(family: Any, work: Beliefs, log_norm: float, gamma: float) -> float:
     """The square root of KL[pi_gamma || pi] on the path from the belief (gamma = 0) to the scaled likelihood (gamma = 1)."""
     copy_column(work, BELIEF, work, BETWEEN)
     family.blend(work, BETWEEN, work, LIKELIHOOD, 1.0 - gamma, gamma)
-    return math.sqrt(max(family.divergence(work, BETWEEN, work, BELIEF), 0.0))
+    return math.sqrt(max(family.divergence_given(work, BETWEEN, work, BELIEF, log_norm), 0.0))
 
 
 @compiled_function
-def solve_bound(family: Any, work: Beliefs, bound: float, largest: float) -> float:
+def solve_bound(family: Any, work: Beliefs, log_norm: float, bound: float, largest: float) -> float:
     """The gamma in [0, 1] with moved(gamma) = bound; moved grows from 0, first as gamma^2.
 
     Regula falsi on the square root of the divergence, halving the weight of an end that stays (Illinois): superlinear, never
@@ -92,7 +93,7 @@ def solve_bound(family: Any, work: Beliefs, bound: float, largest: float) -> flo
         gamma = (low * f_high - high * f_low) / (f_high - f_low)
         if not low < gamma < high:
             gamma = 0.5 * (low + high)
-        f = distance_moved(family, work, gamma) - target
+        f = distance_moved(family, work, log_norm, gamma) - target
         if abs(f) <= 1e-13 * target + 1e-15 / target or abs(gamma - before) <= 1e-14 * gamma:
             break
         if f < 0.0:

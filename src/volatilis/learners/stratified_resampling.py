@@ -13,6 +13,7 @@ from volatilis.learners._base import (
     learner_with_hypotheses,
     move,
     normalise,
+    set_count,
 )
 from volatilis.special import total, uniform
 
@@ -42,14 +43,14 @@ def resample_optimally(state: Hypotheses, n: int) -> None:
     count, w, light = state.count[0], state.weights, state.scratch
     if count <= n:
         return
-    c = optimal_threshold(w, light, count, n, state.lanes)
+    c = optimal_threshold(w, light, count, n)
     heavy = 0
     for i in range(count):
         heavy += 1 if w[i] >= c else 0
         light[i] = 0.0 if w[i] >= c else w[i]
     # n - heavy equidistant points on the line of light weights: none holds two, since each is shorter than their distance
     survivors = n - heavy
-    distance = total(light, count, state.lanes) / survivors if survivors > 0 else 0.0
+    distance = total(light, count) / survivors if survivors > 0 else 0.0
     point, passed, chosen, kept = distance * uniform(state.random), 0.0, 0, 0
     for i in range(count):
         stays = light[i] == 0.0
@@ -64,12 +65,12 @@ def resample_optimally(state: Hypotheses, n: int) -> None:
             if kept < i:
                 move(state, i, kept)
             kept += 1
-    state.count[0] = kept
+    set_count(state, kept)
     normalise(state)
 
 
 @compiled_function
-def optimal_threshold(w: Any, work: Any, count: int, n: int, lanes: Any) -> float:
+def optimal_threshold(w: Any, work: Any, count: int, n: int) -> float:
     """The c with sum_i min(w_i / c, 1) = n, for more than n positive weights.
 
     The sum is concave and piecewise linear in 1/c, so Newton's method from 1/c = 0 climbs to the root in finitely many
@@ -81,7 +82,7 @@ def optimal_threshold(w: Any, work: Any, count: int, n: int, lanes: Any) -> floa
         for i in range(count):
             work[i] = w[i] if w[i] < c else 0.0
             below += 1 if w[i] < c else 0
-        light_sum = total(work, count, lanes)
+        light_sum = total(work, count)
         now_heavy = count - below
         if now_heavy <= heavy and c < 2.0:  # it only grows, but for rounding where a weight ties with c
             return c

@@ -26,7 +26,7 @@ class VarSMiLe(NamedTuple):
     def update(self, state: OneBelief, y: Any) -> Info:
         family, pi, i, pi_0 = self.family, state.beliefs, state.i, state.pi_0
         # Surprise
-        log_p, log_p_0 = family.log_predictive(pi, i, y), family.log_predictive(pi_0, 0, y)
+        log_p, log_p_0 = family.log_predictive(pi, i, y), family.log_prior_predictive(pi_0, y)
         # Modulation factor
         gamma, stay = modulated(self.m, family.bayes_factor(pi, i, pi_0, 0, y))
         # Updated belief

@@ -1,0 +1,48 @@
+"""The command line: arguments only; the work is done elsewhere."""
+
+from __future__ import annotations
+
+import pathlib
+import sys
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(help="Learning in volatile environments.", no_args_is_help=True, add_completion=False)
+
+
+@app.callback()
+def _main() -> None:
+    """Learning in volatile environments."""
+
+
+@app.command()
+def paper(
+    figures: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[FIGURE ...|all|claims]", help="1 to 11, S1, S2, memory; all; or claims, to print the table."),
+    ] = None,
+    size: Annotated[str, typer.Option(help="quick (minutes) or full (the paper's size).")] = "quick",
+    out: Annotated[pathlib.Path, typer.Option(help="Where figures, data and report go.")] = pathlib.Path("paper-results"),
+    workers: Annotated[int | None, typer.Option(min=1, help="Threads; one per core if not given.")] = None,
+    scheduler: Annotated[str | None, typer.Option(help="Address of a Dask scheduler to compute on.")] = None,
+    reference: Annotated[pathlib.Path | None, typer.Option(help="The authors' data folder, to compare with.")] = None,
+    benchmark: Annotated[str, typer.Option(help="exact, or near: Merge80 in the place of Exact Bayes.")] = "exact",
+    resume: Annotated[bool, typer.Option("--resume/--fresh", help="Go on where an earlier run stopped, or begin anew.")] = True,
+) -> None:
+    """Reproduce the paper: every figure, every claim, and what changes once its mistakes are mended."""
+    from volatilis.paper.reproduce import Order, reproduce
+
+    order = Order(tuple(figures or ("all",)), size, out, workers, scheduler, reference, benchmark, resume)
+    try:
+        reproduce(order)
+    except KeyboardInterrupt:
+        print(f"\nStopped. What is done is kept in {out}; the same command goes on from there.", file=sys.stderr)
+        raise SystemExit(130) from None
+    except (ValueError, OSError, ModuleNotFoundError) as error:
+        print(f"volatilis paper: {error}", file=sys.stderr)
+        raise SystemExit(2) from None
+
+
+def main() -> None:
+    app()

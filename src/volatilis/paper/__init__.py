@@ -1,0 +1,1 @@
+"""The paper, whole: its figures, its claims, its mistakes mended."""

@@ -1,0 +1,153 @@
+"""What the paper says on wrong assumptions about p_c: Figures 8 (Gaussian) and 9 (Categorical)."""
+
+from __future__ import annotations
+
+from volatilis.paper.claims_checks import both, close_to_exact, flat, ranking, similar, steadier
+from volatilis.paper.claims_curves import bounded, falls_with_p_c, mostly_below, noisier, same_in_panels, worse_above
+from volatilis.paper.claims_views import EXACT, PANELS, Check, Panel, Statement
+
+TEXT = "Results, Robustness against suboptimal parameter choice"
+FOLLOWERS = ("pf20", "VarSMiLe", "Nas12*")
+ALL_PANELS = tuple(Panel(panel) for panel in PANELS)
+
+
+def gaussian(key: str, panels: str, statement: str, published: str, check: Check) -> Statement:
+    return Statement(f"robustness-{key}", "gaussian robustness", "8", f"{TEXT}, Figure 8{panels}", statement, published, check)
+
+
+def categorical(key: str, statement: str, published: str, check: Check) -> Statement:
+    where = f"{TEXT}, Figure 9"
+    return Statement(f"categorical-robustness-{key}", "categorical robustness", "9", where, statement, published, check)
+
+
+GAUSSIAN = (
+    gaussian(
+        "order-low-noise",
+        "A",
+        "At sigma 0.1, p_c' 0.04, Exact Bayes and MP20 have the smallest regret, followed by pf20, VarSMiLe and Nas12*.",
+        "smallest, then closely followed",
+        ranking((EXACT, "MP20"), FOLLOWERS, at=Panel("A")),
+    ),
+    gaussian(
+        "rises-as-changes-get-rare",
+        "A",
+        "There the regret of these five rises as p_c falls below p_c'.",
+        "lower p_c, higher regret",
+        falls_with_p_c((EXACT, "MP20", *FOLLOWERS), Panel("A", "below")),
+    ),
+    gaussian(
+        "smile-leaky-flat",
+        "A",
+        "There the curves of SMiLe and Leaky are relatively flat (here: varying by less than a third of their height), but much "
+        "higher than those of the five.",
+        "relatively flat, much higher",
+        both(flat(("SMiLe", "Leaky"), Panel("A")), ranking((EXACT, "MP20", *FOLLOWERS), ("SMiLe", "Leaky"), at=Panel("A"))),
+    ),
+    gaussian(
+        "sor20-least",
+        "A and B",
+        "At sigma 0.1 SOR20 is the least robust.",
+        "least robust",
+        ranking((EXACT, "MP20", *FOLLOWERS, "Nas10*", "SMiLe", "Leaky"), ("SOR20",), at=(Panel("A"), Panel("B"))),
+    ),
+    gaussian(
+        "deteriorates",
+        "B",
+        "With p_c' 0.004 all learners get much worse where p_c is above p_c'.",
+        "strong deterioration",
+        worse_above((EXACT, "MP20", *FOLLOWERS, "Nas10*", "SMiLe", "Leaky", "SOR20"), "B"),
+    ),
+    gaussian(
+        "sor20-high-noise",
+        "C and D",
+        "At sigma 5 SOR20 is very robust (here: its mean regret within 25 % of that of Exact Bayes).",
+        "very robust",
+        close_to_exact(("SOR20",), (Panel("C"), Panel("D")), 0.25),
+    ),
+    gaussian(
+        "pf20-mp20-similar",
+        "C",
+        "At sigma 5, p_c' 0.04, pf20 and MP20 perform similarly (here: mean regrets within 25 %).",
+        "similar",
+        similar("pf20", "MP20", Panel("C")),
+    ),
+    gaussian(
+        "pf20-mp20",
+        "D",
+        "At sigma 5, p_c' 0.004, pf20 is more robust than MP20, which fluctuates strongly (here: varies more from seed to seed).",
+        "pf20 more robust; high fluctuations of MP20",
+        both(ranking(("pf20",), ("MP20",), at=Panel("D")), noisier("MP20", "pf20", "D")),
+    ),
+    gaussian(
+        "nas12-high-noise",
+        "C and D",
+        "At sigma 5 Nas12* is quite robust (here: ahead of VarSMiLe, MP20 and Nas10*).",
+        "quite robust",
+        ranking(("Nas12*",), ("VarSMiLe", "MP20", "Nas10*"), at=(Panel("C"), Panel("D"))),
+    ),
+    gaussian(
+        "not-dramatic",
+        "D",
+        "There a wrong p_c does not hurt Exact Bayes, SOR20, pf20, VarSMiLe and Nas12* dramatically (here: regret below 0.25, a "
+        "quarter of the prior's variance).",
+        "not dramatic",
+        bounded((EXACT, "SOR20", *FOLLOWERS), "D", 0.25),
+    ),
+    gaussian(
+        "smile-leaky-win",
+        "C",
+        "At sigma 5, p_c' 0.04, SMiLe and Leaky beat all others where p_c is below p_c'.",
+        "outperform the others",
+        ranking(("SMiLe", "Leaky"), (EXACT, "MP20", "SOR20", "Nas10*", *FOLLOWERS), at=Panel("C", "below")),
+    ),
+    gaussian(
+        "leaky-blind",
+        "C and D",
+        "The tuned Leaky integrates perfectly whatever p_c' is: its curve is the same for both.",
+        "blind to p_c",
+        same_in_panels("Leaky", "C", "D"),
+    ),
+    gaussian(
+        "most-of-the-time",
+        "",
+        "Most of the time the regret of Exact Bayes and MP20 is below that of pf20 and VarSMiLe.",
+        "less, most of the time",
+        mostly_below((EXACT, "MP20"), ("pf20", "VarSMiLe")),
+    ),
+    gaussian(
+        "flatter",
+        "",
+        "The curves of pf20 and VarSMiLe are flatter than those of Exact Bayes and MP20 (here: on average over the panels).",
+        "flatter",
+        steadier(("pf20", "VarSMiLe"), (EXACT, "MP20"), at=ALL_PANELS),
+    ),
+)
+
+CATEGORICAL = (
+    categorical(
+        "sor20",
+        "In this task SOR20 is very robust (here: its mean regret within 25 % of that of Exact Bayes in every panel).",
+        "very robust",
+        close_to_exact(("SOR20",), ALL_PANELS, 0.25),
+    ),
+    categorical(
+        "deteriorates",
+        "As in the Gaussian task: at low noise with p_c' 0.004 all get worse where p_c is above p_c'.",
+        "similar",
+        worse_above((EXACT, "MP20", "pf20", "VarSMiLe", "SMiLe", "Leaky", "SOR20"), "B"),
+    ),
+    categorical(
+        "smile-leaky-win",
+        "As in the Gaussian task: at high noise with p_c' 0.04, SMiLe and Leaky beat the others where p_c is below p_c'.",
+        "similar",
+        ranking(("SMiLe", "Leaky"), (EXACT, "MP20", "SOR20", "pf20", "VarSMiLe"), at=Panel("C", "below")),
+    ),
+    categorical(
+        "most-of-the-time",
+        "As in the Gaussian task: most of the time the regret of Exact Bayes and MP20 is below that of pf20 and VarSMiLe.",
+        "similar",
+        mostly_below((EXACT, "MP20"), ("pf20", "VarSMiLe")),
+    ),
+)
+
+STATEMENTS = (*GAUSSIAN, *CATEGORICAL)

@@ -1,0 +1,60 @@
+"""What all figures of one run share: size, folder, workers, tuned parameters, and how to show progress."""
+
+from __future__ import annotations
+
+import pathlib
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from volatilis.paper.settings import (
+    ASSUMED,
+    MEMORY_CELLS,
+    NOISES,
+    RATES,
+    ROBUSTNESS_NOISES,
+    TASKS,
+    Size,
+)
+from volatilis.paper.tuned import Best, Environment, tune_all, use_published
+from volatilis.sweep import Plan, sweep
+
+Progress = Callable[[str, float], None]  # what is being done, and which share of it is done
+
+
+def _silent(what: str, share: float) -> None:
+    pass
+
+
+class Context(NamedTuple):
+    """How to run: nothing here but `size`, `near` and `reference` changes a number."""
+
+    size: Size
+    folder: pathlib.Path
+    workers: int | None = None
+    scheduler: str | None = None
+    near: bool = False
+    reference: pathlib.Path | None = None
+    progress: Progress = _silent
+
+    def sweep(self, plan: Plan) -> Any:
+        return sweep(
+            plan, self.folder / "store", self.workers, self.scheduler, progress=lambda share: self.progress(plan.name, share)
+        )
+
+    def tuned(self, environments: list[Environment]) -> dict[tuple[str, Environment], Best]:
+        values = tune_all(
+            environments, self.size, self.folder / "store", self.workers, lambda share: self.progress("tuning", share)
+        )
+        return use_published(values, self.reference) if self.reference is not None else values
+
+
+def grid_environments(task: str) -> list[Environment]:
+    """Row by row of the paper's heat maps."""
+    return [Environment(task, noise, p_c) for noise in NOISES[task] for p_c in RATES]
+
+
+def all_environments() -> list[Environment]:
+    """Every environment for which anything is tuned."""
+    grids = [where for task in TASKS for where in grid_environments(task)]
+    panels = [Environment(task, noise, p_c) for task in TASKS for noise in ROBUSTNESS_NOISES[task] for p_c in ASSUMED]
+    return [*grids, *panels, *(Environment(*cell) for cell in MEMORY_CELLS)]

@@ -1,0 +1,143 @@
+"""`volatilis paper`: simulate what the chosen figures need, draw them, judge the claims, write the report."""
+
+from __future__ import annotations
+
+import pathlib
+import shutil
+import time
+from typing import Any, NamedTuple
+
+from volatilis.paper.context import Context, Progress
+from volatilis.paper.figures import FIGURES, SIMULATE, Data, Figure
+from volatilis.paper.settings import SIZES
+from volatilis.paper.tables import over_seeds, table_of, with_excess
+
+
+class Order(NamedTuple):
+    """What was asked for on the command line."""
+
+    figures: tuple[str, ...] = ("all",)
+    size: str = "quick"
+    out: pathlib.Path = pathlib.Path("paper-results")
+    workers: int | None = None
+    scheduler: str | None = None
+    reference: pathlib.Path | None = None
+    benchmark: str = "exact"
+    resume: bool = True
+
+
+class Drawn(NamedTuple):
+    """A figure that was drawn: its picture, and how long its data took."""
+
+    figure: Figure
+    png: bytes
+    seconds: float
+
+
+def reproduce(order: Order) -> pathlib.Path | None:
+    """Run an order with progress on the terminal; returns the report's path (None if only claims were asked for)."""
+    from volatilis.paper import comparison, results
+    from volatilis.paper.progress import Bars
+
+    figures = chosen(order.figures)
+    only_claims = order.figures == ("claims",)
+    check(order)
+    folder = writable(order)
+    if order.reference is not None:
+        comparison.read(order.reference)  # what is wrong with it is said before hours of work, not after
+    started = time.perf_counter()
+    with Bars() as bars:
+        context = Context(
+            SIZES[order.size],
+            folder,
+            order.workers,
+            order.scheduler,
+            order.benchmark == "near",
+            order.reference,
+            bars.update,
+        )
+        data, seconds = simulate(context, [name for name in SIMULATE if any(name in figure.needs for figure in figures)])
+        claims = results.judge(data, folder)
+        if only_claims:
+            bars.stop()
+            results.show(claims)
+            return None
+        drawn = [draw(figure, data, folder, seconds, bars.update) for figure in figures]
+        path = results.report(order, context, data, drawn, claims, seconds, time.perf_counter() - started)
+    print(f"{path}: the report; figures and data lie beside it")
+    return path
+
+
+def chosen(keys: tuple[str, ...]) -> list[Figure]:
+    """The figures for what was typed; an unknown one lists what there is."""
+    known = {figure.key.lower(): figure for figure in FIGURES}
+    if any(key in ("all", "claims") for key in keys):
+        if len(keys) > 1:
+            raise ValueError(f"'all' and 'claims' stand alone, without figures; got {' '.join(keys)}")
+        return list(FIGURES)
+    for key in keys:
+        if key.lower() not in known:
+            raise ValueError(f"there is no figure {key!r}; there are {', '.join(f.key for f in FIGURES)}, all and claims")
+    return [figure for key, figure in known.items() if key in {typed.lower() for typed in keys}]
+
+
+def check(order: Order) -> None:
+    if order.size not in SIZES:
+        raise ValueError(f"there is no size {order.size!r}; there are {', '.join(SIZES)}")
+    if order.benchmark not in ("exact", "near"):
+        raise ValueError(f"there is no benchmark {order.benchmark!r}; there are exact and near")
+
+
+def writable(order: Order) -> pathlib.Path:
+    """The output folder, made and tried before anything is computed."""
+    folder = order.out
+    try:
+        if not order.resume and (folder / "store").is_dir():
+            shutil.rmtree(folder / "store")
+        for name in ("store", "data", "figures"):
+            (folder / name).mkdir(parents=True, exist_ok=True)
+        trial = folder / ".trial"
+        trial.write_bytes(b"")
+        trial.unlink()
+    except OSError as error:
+        raise OSError(f"cannot write to the folder {str(folder)!r}: {error.strerror}; choose another with --out") from None
+    return folder
+
+
+def simulate(context: Context, names: list[str]) -> tuple[Data, dict[str, float]]:
+    """The datasets by name, and the seconds each took; the numbers go to CSV files as soon as they are there."""
+    data, seconds = {}, {}
+    for name in names:
+        start = time.perf_counter()
+        data[name] = SIMULATE[name](context)
+        seconds[name] = time.perf_counter() - start
+        save(data[name], name, context.folder)
+    return data, seconds
+
+
+def csv_name(name: str) -> str:
+    return f"{name.replace(' ', '_')}.csv"
+
+
+def save(dataset: Any, name: str, folder: pathlib.Path) -> None:
+    """One table with a row per point, averaged over seeds with standard errors, and one per seed where there are seeds."""
+    dataset = dataset.drop_vars("mean_by_seed", errors="ignore").drop_dims("subject", errors="ignore")
+    if "seed" in dataset.sizes and "error" in dataset:
+        dataset = with_excess(dataset)
+    if "seed" in dataset.sizes:
+        table_of(dataset).to_csv(folder / "data" / csv_name(f"{name} per seed"), index=False, float_format="%.6g")
+    table_of(over_seeds(dataset)).to_csv(folder / "data" / csv_name(name), index=False, float_format="%.6g")
+
+
+def draw(figure: Figure, data: Data, folder: pathlib.Path, seconds: dict[str, float], progress: Progress) -> Drawn:
+    """As SVG and PNG."""
+    from matplotlib.figure import Figure as Canvas
+
+    progress(f"figure {figure.key}", 0.0)
+    canvas = Canvas(figsize=figure.size())
+    figure.draw(data, canvas)
+    path = folder / "figures" / f"figure_{figure.key}"
+    canvas.savefig(path.with_suffix(".svg"), metadata={"Date": None})
+    canvas.savefig(path.with_suffix(".png"), dpi=150)
+    progress(f"figure {figure.key}", 1.0)
+    return Drawn(figure, path.with_suffix(".png").read_bytes(), sum(seconds[name] for name in figure.needs))

@@ -1,0 +1,175 @@
+"""From data to words: the claims table, the comparison with the published data, and the report."""
+
+from __future__ import annotations
+
+import pathlib
+import platform
+import shlex
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+from volatilis import report as page
+from volatilis.paper import claims as judged
+from volatilis.paper import comparison, steady_state
+from volatilis.paper.errata import ERRATA
+from volatilis.paper.figures import Data
+from volatilis.paper.new_learner import Promise, promises
+from volatilis.paper.settings import TASKS
+
+if TYPE_CHECKING:
+    from volatilis.paper.context import Context
+    from volatilis.paper.reproduce import Drawn, Order
+
+TITLE = "Learning in volatile environments with the Bayes Factor Surprise, reproduced"
+PAPER = "Liakoni, Modirshanechi, Gerstner & Brea (2021), Neural Computation 33(2), 269-340"
+
+
+def judge(data: Data, folder: pathlib.Path) -> list[Any]:
+    """Every claim that the data can decide; also as a table beside the figures' data."""
+    claims = judged.evaluate(data)
+    if claims:
+        judged.to_frame(claims).to_csv(folder / "data" / "claims.csv", index=False)
+    return claims
+
+
+def show(claims: list[Any]) -> None:
+    """The claims on the terminal."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(
+        "claim", "where", "published", "as published", "done right", "verdict", title="Claims of the paper", show_lines=True
+    )
+    for claim in claims:
+        table.add_row(claim.statement, claim.where, claim.published, claim.with_published_code, claim.done_right, claim.verdict)
+    Console().print(table)
+
+
+def report(
+    order: Order, context: Context, data: Data, drawn: list[Drawn], claims: list[Any], seconds: dict[str, float], total: float
+) -> pathlib.Path:
+    """Write report.html."""
+    from volatilis.paper.reproduce import csv_name
+
+    tables = compare(context, data)
+    figures = [
+        page.Figure(
+            key=item.figure.key,
+            title=item.figure.title if item.figure.key == "memory" else f"Figure {item.figure.key}. {item.figure.title}",
+            caption=item.figure.caption,
+            png=item.png,
+            csv_name=", ".join(f"data/{csv_name(name)}" for name in item.figure.needs),
+            seconds=item.seconds,
+            notes=notes(item, context, data),
+            comparison=tables.get(item.figure.key),
+        )
+        for item in drawn
+    ]
+    told = [
+        page.Claim(c.key, c.where, c.statement, c.published, c.with_published_code, c.done_right, c.verdict, c.uncertainty)
+        for c in claims
+    ]
+    errata = [page.Erratum(e.number, e.title, e.text, e.effect(data) or "") for e in ERRATA]
+    kept = promises(data)
+    content = page.Report(
+        TITLE, PAPER, meta(order, context, seconds, total), summary(claims, kept), figures, told, errata, new_learner(kept, drawn)
+    )
+    return page.write(context.folder / "report.html", content)
+
+
+def meta(order: Order, context: Context, seconds: dict[str, float], total: float) -> dict[str, str]:
+    size = context.size
+    command = ["volatilis", "paper", *order.figures, "--size", order.size, "--benchmark", order.benchmark]
+    lengths = f"{size.steps:,} steps, {size.rare_steps:,} where p_c is at most 0.001"
+    return {
+        "command": shlex.join(command + (["--reference", "DIR"] if order.reference else [])),
+        "version": version("volatilis"),
+        "Python": platform.python_version(),
+        "NumPy": version("numpy"),
+        "Numba": version("numba"),
+        "size": f"{size.name}: {size.seeds} seeds of {lengths}",
+        "benchmark": "Exact Bayes, cutoff 1e-16" if order.benchmark == "exact" else "near: Merge80 in the place of Exact Bayes",
+        "seeds": f"0 to {size.seeds - 1} for the grids; 1000 and up for tuning",
+        "run time": f"{total:.0f} s in this run, what was stored before not counted",
+        **{f"time: {name}": f"{spent:.0f} s" for name, spent in seconds.items()},
+    }
+
+
+def notes(item: Drawn, context: Context, data: Data) -> list[str]:
+    """What must be said beside a figure."""
+    said = []
+    if context.near and item.figure.key in ("3", "6"):
+        task = TASKS[0] if item.figure.key == "3" else TASKS[1]
+        distances = steady_state.nearness(context, task)
+        said.append(
+            f"The benchmark is Merge80, whose mean squared distance to Exact Bayes is {distances.min():.1e} to "
+            f"{distances.max():.1e} over the cells at quick size."
+        )
+    if item.figure.key == "10":
+        said += _table_lines(predictions_table(1, data))
+    if item.figure.key == "11":
+        said += _table_lines(predictions_table(2, data))
+    return said
+
+
+def predictions_table(number: int, data: Data) -> Any:
+    from volatilis.paper import hypotheses
+
+    return (hypotheses.table_1 if number == 1 else hypotheses.table_2)(data[f"prediction{number}"])
+
+
+def _table_lines(frame: Any) -> list[str]:
+    """The hypotheses of Tables 1 and 2, evaluated on the right variant, one line each."""
+    lines = []
+    for row in frame[frame.variant == "right"].to_dict("records"):
+        parts = [f"{name} {row[name]:+.3g} ± {row[f'{name}_se']:.1g}" for name in ("difference", "slope") if name in row]
+        lines.append(f"{row['learner']}, if {row['hypothesis']} ({row['measure']}): {', '.join(parts)}: {row['verdict']}.")
+    return lines
+
+
+def compare(context: Context, data: Data) -> dict[str, page.Table]:
+    """Ours against the published data, per figure; empty without a reference folder."""
+    if context.reference is None:
+        return {}
+    tables = {}
+    for key, frame in comparison.compare_all(data, comparison.read(context.reference)).items():
+        frame.to_csv(context.folder / "data" / f"comparison_figure_{key}.csv", index=False, float_format="%.6g")
+        agree = int(frame.agrees.sum())
+        caption = f"Ours against the published: {agree} of {len(frame)} agree within three combined standard errors; the others:"
+        off = frame[~frame.agrees]
+        rows = [[f"{value:.4g}" if isinstance(value, float) else str(value) for value in row] for row in off.to_numpy()]
+        tables[key] = page.Table(caption, [str(column) for column in frame.columns], rows)
+    return tables
+
+
+def summary(claims: list[Any], kept: list[Promise]) -> list[str]:
+    lines = []
+    if claims:
+        counts = {
+            verdict: sum(claim.verdict == verdict for claim in claims) for verdict in dict.fromkeys(c.verdict for c in claims)
+        }
+        lines.append(f"{len(claims)} claims: " + ", ".join(f"{count} {verdict}" for verdict, count in counts.items()) + ".")
+    lines += [f"{promise.statement} in {promise.cells} of {promise.of} environments." for promise in kept]
+    return lines
+
+
+def new_learner(kept: list[Promise], drawn: list[Drawn]) -> page.NewLearner | None:
+    if not kept or all(item.figure.key != "memory" for item in drawn):
+        return None
+    rows = [[p.statement, f"{p.cells} of {p.of}", f"{p.least:.3g}", f"{p.most:.3g}"] for p in kept]
+    return page.NewLearner(
+        "Merge-N",
+        [
+            "Message passing keeps weighted hypotheses about the time of the last change. MPN drops the lightest, SORN "
+            "resamples, pfN samples. Merge-N merges: while there are more than n, the two neighbours in run length whose merging "
+            "costs least become one member of the conjugate family with the pair's weight, mean and variance.",
+            "With one hypothesis it is exactly Nas12* on a Gaussian, and so extends Nas12* to every family; with as many "
+            "hypotheses as observations it is Exact Bayes.",
+        ],
+        "memory",
+        page.Table(
+            "Mean squared distance to Exact Bayes: how many times closer Merge is",
+            ["statement", "environments where it holds", "least ratio", "largest ratio"],
+            rows,
+        ),
+    )

@@ -1,0 +1,69 @@
+"""What the paper simulated: grids, lengths, seeds (errata, the published settings), and a small version of the same."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from volatilis.families import Categorical, Gaussian
+
+GAUSSIAN, CATEGORICAL = "gaussian", "categorical"
+TASKS = (GAUSSIAN, CATEGORICAL)
+NOISES = {GAUSSIAN: (0.1, 0.5, 1.0, 2.0, 5.0), CATEGORICAL: (0.01, 0.1, 0.14, 0.25, 1.0, 2.0, 5.0)}
+NOISE_NAMES = {GAUSSIAN: "sigma", CATEGORICAL: "s"}
+RATES = (0.1, 0.05, 0.01, 0.005, 0.001, 0.0001)
+RARE = 0.001  # from here down the paper simulates ten times as long
+CATEGORIES = 5
+TRANSIENTS = {GAUSSIAN: ((0.1, 0.1), (5.0, 0.01)), CATEGORICAL: ((0.14, 0.01), (5.0, 0.005))}
+ASSUMED = (0.0412, 0.00412)  # the p_c' for which learners are tuned before the world turns out otherwise
+ROBUSTNESS_NOISES = {GAUSSIAN: (0.1, 5.0), CATEGORICAL: (0.14, 5.0)}
+PARTICLES = (1, 10, 20)
+MERGED = (1, 3, 5, 10, 20)
+MEMORIES = (1, 2, 3, 5, 10, 20, 50)
+MEMORY_CELLS = (
+    (GAUSSIAN, 0.1, 0.1),
+    (GAUSSIAN, 1.0, 0.01),
+    (GAUSSIAN, 5.0, 0.001),
+    (CATEGORICAL, 0.14, 0.01),
+    (CATEGORICAL, 0.25, 0.005),
+    (CATEGORICAL, 5.0, 0.01),
+)
+NEAR = 80  # hypotheses of the Merge that may stand in for Exact Bayes
+
+
+class Size(NamedTuple):
+    """How much is simulated."""
+
+    name: str
+    seeds: int
+    steps: int
+    rare_steps: int
+    tuning_seeds: int
+    tuning_steps: int
+    rare_tuning_steps: int
+    robustness_rates: int
+    robustness_seeds: int
+    robustness_steps: int
+    memory_seeds: int
+    memory_steps: int
+    subjects: int
+
+    def length(self, p_c: float) -> int:
+        return self.rare_steps if p_c <= RARE else self.steps
+
+    def tuning_length(self, p_c: float) -> int:
+        return self.rare_tuning_steps if p_c <= RARE else self.tuning_steps
+
+    def rates(self) -> np.ndarray:
+        return np.logspace(-4, -1, self.robustness_rates)
+
+
+SIZES = {
+    "quick": Size("quick", 4, 6_000, 30_000, 2, 4_000, 20_000, 9, 3, 8_000, 2, 10_000, 20),
+    "full": Size("full", 10, 100_000, 1_000_000, 3, 100_000, 300_000, 40, 3, 100_000, 3, 100_000, 20),
+}
+
+
+def family_of(task: str, noise: float) -> Any:
+    return Gaussian(noise) if task == GAUSSIAN else Categorical(CATEGORIES, noise)

@@ -1,0 +1,111 @@
+"""The tuned parameter of every learner that has one, for every environment of the paper: computed once, kept in a file.
+
+The paper searched on grids whose edges cut some optima off (errata 2). So each learner has two values: the best one, and that
+within the authors' bounds, which is the best one moved to the nearest bound where it lies outside.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import threading
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from typing import Any, NamedTuple
+
+from volatilis import tuning
+from volatilis.environments import ChangingEnvironment
+from volatilis.learners import Leaky, Nas10, Nas10Star, Nas12, Nas12Star, SMiLe, VarSMiLe
+from volatilis.paper.settings import CATEGORICAL, GAUSSIAN, Size, family_of
+
+TUNED: dict[str, dict[str, type]] = {
+    GAUSSIAN: {
+        "VarSMiLe": VarSMiLe,
+        "SMiLe": SMiLe,
+        "Leaky": Leaky,
+        "Nas10*": Nas10Star,
+        "Nas12*": Nas12Star,
+        "Nas10": Nas10,
+        "Nas12": Nas12,
+    },
+    CATEGORICAL: {"VarSMiLe": VarSMiLe, "SMiLe": SMiLe, "Leaky": Leaky},
+}
+
+
+class Best(NamedTuple):
+    """A tuned value: without bounds, within the authors', and whether the search itself ended at a bound."""
+
+    free: float
+    bounded: float
+    at_bound: str | None
+
+
+class Environment(NamedTuple):
+    task: str
+    noise: float
+    p_c: float
+
+
+def tune_all(
+    environments: Iterable[Environment],
+    size: Size,
+    folder: str | os.PathLike[str],
+    workers: int | None = None,
+    progress: Callable[[float], None] = lambda share: None,
+) -> dict[tuple[str, Environment], Best]:
+    """Tune every learner for every environment; what an earlier call has found is read from the folder."""
+    path = pathlib.Path(folder) / f"tuned-{size.name}-{size.tuning_seeds}x{size.tuning_steps}-{size.rare_tuning_steps}.json"
+    found = _read(path)
+    wanted = [(name, where) for where in dict.fromkeys(environments) for name in TUNED[where.task]]
+    missing = [job for job in wanted if job not in found]
+    missing.sort(key=lambda job: (job[0] != "SMiLe", job[1].p_c))  # the longest first
+    stop = threading.Event()
+    pool = ThreadPoolExecutor(workers or os.cpu_count() or 1)
+    futures = {pool.submit(_tune_one, name, where, size, stop.is_set): (name, where) for name, where in missing}
+    try:
+        for done, future in enumerate(as_completed(futures), start=1):
+            found[futures[future]] = future.result()
+            _write(path, found)
+            progress((len(wanted) - len(missing) + done) / len(wanted))
+    finally:
+        stop.set()
+        pool.shutdown(wait=True, cancel_futures=True)
+    progress(1.0)
+    return {job: found[job] for job in wanted}
+
+
+def _tune_one(name: str, where: Environment, size: Size, stop: Callable[[], bool]) -> Best:
+    learner, environment = TUNED[where.task][name], ChangingEnvironment(family_of(where.task, where.noise), where.p_c)
+    seeds = range(1000, 1000 + size.tuning_seeds)
+    found = tuning.tune(learner, environment, size.tuning_length(where.p_c), seeds, stop=stop)
+    low, high = tuning.published_bounds(learner, where.task == CATEGORICAL)
+    return Best(found.value, min(max(found.value, low), high), found.at_bound)
+
+
+def use_published(values: dict[tuple[str, Environment], Best], folder: str | os.PathLike[str]) -> dict[Any, Best]:
+    """The same with the authors' own tuned values, where a reference folder has them (the Gaussian task)."""
+    published = tuning.published_values(folder)
+    return {
+        (name, where): best._replace(bounded=published.get((name, where.noise, where.p_c), best.bounded))
+        if where.task == GAUSSIAN
+        else best
+        for (name, where), best in values.items()
+    }
+
+
+def _read(path: pathlib.Path) -> dict[tuple[str, Environment], Best]:
+    try:
+        rows = json.loads(path.read_text())
+        return {(row[0], Environment(row[1], row[2], row[3])): Best(row[4], row[5], row[6]) for row in rows}
+    except FileNotFoundError:
+        return {}
+    except (ValueError, TypeError, IndexError) as error:
+        raise ValueError(f"{path} is damaged ({error}); delete it, or use --fresh") from None
+
+
+def _write(path: pathlib.Path, found: dict[tuple[str, Environment], Best]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_suffix(".partial")
+    partial.write_text(json.dumps([[name, *where, *best] for (name, where), best in found.items()], indent=0))
+    os.replace(partial, path)

@@ -1,0 +1,68 @@
+"""Tuning finds the least error on common sequences, says when it lies at a bound, and reads published values."""
+
+from __future__ import annotations
+
+import pathlib
+
+import numpy as np
+import pytest
+
+import volatilis as vl
+from volatilis import tuning
+
+ENVIRONMENT = vl.ChangingEnvironment(vl.Gaussian(1.0), 0.05)
+
+
+def error_of(learner: object, seeds: range, steps: int) -> float:
+    """Independently of the compiled sums: run the learner and average the squared errors."""
+    errors = []
+    for seed in seeds:
+        sample = ENVIRONMENT.sample(steps, np.random.SeedSequence([seed, 7]).spawn(2)[0])
+        errors.append(np.mean((vl.run(learner, sample.y).mean - sample.theta) ** 2))
+    return float(np.mean(errors))
+
+
+@pytest.mark.parametrize("learner", [vl.VarSMiLe, vl.Leaky, vl.Nas12Star, vl.Nas10])
+def test_the_value_found_is_as_good_as_a_fine_grid(learner: type) -> None:
+    found = tuning.tune(learner, ENVIRONMENT, steps=3000, seeds=2)
+    grid = tuning.tune(learner, ENVIRONMENT, steps=3000, seeds=2, grid=tuning.published_grid(learner))
+    assert found.error <= grid.error * 1.002
+    assert found.evaluations < 40 <= grid.evaluations
+    assert found.error == pytest.approx(error_of(found.learner, range(2), 3000), rel=1e-12)
+
+
+def test_a_bound_that_cuts_the_optimum_off_is_named() -> None:
+    free = tuning.tune(vl.Leaky, ENVIRONMENT, steps=3000, seeds=2)
+    assert free.at_bound is None
+    low = tuning.tune(vl.Leaky, ENVIRONMENT, steps=3000, seeds=2, bounds=(0.0, free.value / 2))
+    assert low.at_bound == "high"
+    assert low.value == pytest.approx(free.value / 2, rel=0.02)
+    high = tuning.tune(vl.Leaky, ENVIRONMENT, steps=3000, seeds=2, bounds=((1 + free.value) / 2, 0.999))
+    assert high.at_bound == "low"
+
+
+def test_published_grids() -> None:
+    assert tuning.published_bounds(vl.Leaky) == (0.0, 0.99)
+    assert tuning.published_bounds(vl.VarSMiLe) == pytest.approx((1e-4, 5.0))
+    assert tuning.published_bounds(vl.VarSMiLe, categorical=True) == pytest.approx((1e-4, 10.0))
+    assert tuning.published_bounds(vl.SMiLe) == pytest.approx((1e-4, 10.0))
+    assert tuning.published_bounds(vl.Nas12Star) == pytest.approx((1e-4, 0.1))
+    assert tuning.published_bounds(vl.Nas10)[1] == pytest.approx(0.855, abs=1e-3)
+
+
+def test_what_has_no_free_parameter_is_refused() -> None:
+    with pytest.raises(TypeError, match=r"ExactBayes.*VarSMiLe"):
+        tuning.tune(vl.ExactBayes, ENVIRONMENT)
+    with pytest.raises(ValueError, match="bounds"):
+        tuning.tune(vl.Leaky, ENVIRONMENT, steps=100, bounds=(0.9, 0.1))
+
+
+def test_published_values(tmp_path: pathlib.Path) -> None:
+    with pytest.raises(FileNotFoundError, match="gaussian_tuned_parameters"):
+        tuning.published_values(tmp_path)
+    path = tmp_path / tuning.PUBLISHED_FILE
+    path.write_text("learner,sigma,p_c,value\nnas12star,0.1,0.0001,0.01\nleaky,5,0.1,0.99\n")
+    assert tuning.published_values(tmp_path) == {("Nas12*", 0.1, 0.0001): 0.01, ("Leaky", 5.0, 0.1): 0.99}
+    path.write_text("learner,sigma,p_c,value\nnas12star,0.1,x,0.01\n")
+    with pytest.raises(ValueError, match="line 2"):
+        tuning.published_values(tmp_path)
