@@ -72,7 +72,7 @@ def report(
     errata = [page.Erratum(e.number, e.title, e.text, e.effect(data) or "") for e in ERRATA]
     kept = promises(data)
     content = page.Report(
-        TITLE, PAPER, meta(order, context, seconds, total), summary(claims, kept), figures, told, errata, new_learner(kept, drawn)
+        TITLE, PAPER, meta(order, context, seconds, total), summary(kept, tables), figures, told, errata, new_learner(kept, drawn)
     )
     return page.write(context.folder / "report.html", content)
 
@@ -142,15 +142,10 @@ def compare(context: Context, data: Data) -> dict[str, page.Table]:
     return tables
 
 
-def summary(claims: list[Any], kept: list[Promise]) -> list[str]:
-    lines = []
-    if claims:
-        counts = {
-            verdict: sum(claim.verdict == verdict for claim in claims) for verdict in dict.fromkeys(c.verdict for c in claims)
-        }
-        lines.append(f"{len(claims)} claims: " + ", ".join(f"{count} {verdict}" for verdict, count in counts.items()) + ".")
-    lines += [f"{promise.statement} in {promise.cells} of {promise.of} environments." for promise in kept]
-    return lines
+def summary(kept: list[Promise], tables: dict[str, page.Table]) -> list[str]:
+    """In a few lines: the new learner, and how ours compares with the published numbers."""
+    lines = [f"{promise.statement} in {promise.cells} of {promise.of} environments." for promise in kept]
+    return lines + [f"Figure {key}: {table.caption.split(';')[0]}." for key, table in tables.items()]
 
 
 def new_learner(kept: list[Promise], drawn: list[Drawn]) -> page.NewLearner | None:
