@@ -579,7 +579,7 @@ def test_compiled_code_is_told_that_arrays_do_not_overlap(monkeypatch: pytest.Mo
     from volatilis import _codegen, _drivers
 
     texts: list[str] = []
-    monkeypatch.setattr(_codegen, "assemble", lambda text, symbol: texts.append(text))
+    monkeypatch.setattr(_codegen, "assemble", lambda parts, symbol: texts.append("\n".join(parts)))
     learner = vl.VarSMiLe(vl.Gaussian(1.0), 0.1)
     _codegen.compile_driver(_drivers.step, (learner, learner.init(0), np.zeros(1), np.zeros(7)))
     told = re.findall(r"^define .*ptr noalias %arg\..*$", texts[0], flags=re.MULTILINE)

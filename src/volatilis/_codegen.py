@@ -54,7 +54,7 @@ def compile_driver(driver: Callable[..., None], args: tuple[Any, ...]) -> Code:
     finally:
         for dispatcher in _own_dispatchers(classes):
             dispatcher._reset_overloads()  # translated only: Python must compile it again before it calls it
-    return assemble(apart(function.inspect_llvm(), driver.__name__), function.native_name)
+    return assemble([apart(text, driver.__name__) for text in texts_of(function._library)], function.native_name)
 
 
 def tuple_classes(value: Any) -> Iterator[type]:
@@ -221,12 +221,19 @@ def _method_chooser(name: str, signature: inspect.Signature) -> Callable[..., An
 
 @contextlib.contextmanager
 def _translation_only() -> Iterator[None]:
-    """Numba stops at LLVM's language: it optimises nothing and makes nothing executable."""
-    from numba.core import codegen
+    """Numba stops at LLVM's language, one text for each function: it links, checks and optimises nothing."""
+    import llvmlite.binding as llvm
+    from numba.core import cgutils, codegen
     from numba.core.compiler_lock import global_compiler_lock
 
     def nothing(*_: Any) -> None:
         return None
+
+    def keep_text(library: Any, module: Any) -> None:
+        text = str(llvm.parse_assembly(cgutils.normalize_ir_text(str(module))))  # in LLVM's own spelling
+        library._texts = (*getattr(library, "_texts", ()), text)
+        # should somebody compile in the ordinary way what calls this function
+        library._get_module_for_linking = lambda: _linked(texts_of(library))
 
     def finished(library: Any) -> None:
         library._finalized = True
@@ -236,9 +243,8 @@ def _translation_only() -> Iterator[None]:
         return 0
 
     changes = [
-        (codegen.JITCodeLibrary, "_optimize_functions", nothing),
-        (codegen.JITCodeLibrary, "_optimize_final_module", nothing),
-        (codegen.JITCodeLibrary, "_finalize_final_module", finished),
+        (codegen.CPUCodeLibrary, "add_ir_module", keep_text),
+        (codegen.CPUCodeLibrary, "finalize", finished),
         (codegen.JITCodeLibrary, "get_pointer_to_function", no_address),
         (codegen.JITCPUCodegen, "set_env", nothing),
     ]
@@ -262,6 +268,36 @@ def _replaced(owner: type, name: str, replacement: Any) -> Iterator[None]:
             setattr(owner, name, before)
 
 
+def texts_of(library: Any) -> list[str]:
+    """What a function needs, itself first, each text once."""
+    texts: dict[str, None] = {}
+    ordinary: dict[str, None] = {}  # last: LLVM takes of them only what those before refer to
+    waiting, seen = [library], {id(library)}
+    while waiting:
+        library = waiting.pop()
+        if hasattr(library, "_texts"):
+            texts |= dict.fromkeys(library._texts)
+            new = [other for other in library._linking_libraries if id(other) not in seen]
+            seen |= {id(other) for other in new}
+            waiting += new
+        else:  # compiled in the ordinary way before, with all that it calls
+            ordinary[str(library._get_module_for_linking())] = None
+    return [*texts, *ordinary]
+
+
+def _linked(texts: list[str]) -> Any:
+    """One module, whose functions may be there again in another."""
+    import llvmlite.binding as llvm
+
+    module = llvm.parse_assembly(texts[0])
+    for text in texts[1:]:
+        module.link_in(llvm.parse_assembly(text))
+    for function in module.functions:
+        if not function.is_declaration and function.linkage == llvm.Linkage.external:
+            function.linkage = "linkonce_odr"
+    return module
+
+
 # --- LLVM ------------------------------------------------------------------------------------------------------------
 
 
@@ -275,17 +311,19 @@ def apart(text: str, name: str) -> str:
     )
 
 
-def assemble(text: str, symbol: str) -> Code:
-    """LLVM's language to an object file."""
+def assemble(texts: list[str], symbol: str) -> Code:
+    """LLVM's language to an object file; the first text has the symbol."""
     import llvmlite.binding as llvm
 
     # Lock-step loops go over a dozen arrays; let the vectoriser check all of them for overlap.
     llvm.set_option("volatilis", "--runtime-memory-check-threshold=256")
-    if not re.search(r"@NRT_(MemInfo_(alloc|new)|Allocate)", text):
+    if not any(re.search(r"@NRT_(MemInfo_(alloc|new)|Allocate)", text) for text in texts):
         # Nothing is allocated, and arrays from words own nothing: counting references to them would do nothing, slowly.
-        text = re.sub(r"^ *(tail )?call void @NRT_(incref|decref)\(.*$", "", text, flags=re.MULTILINE)
-    module = llvm.parse_assembly(text)
+        counting = re.compile(r"^ *(tail )?call void @NRT_(incref|decref)\(.*$", flags=re.MULTILINE)
+        texts = [counting.sub("", text) for text in texts]
+    module = _linked(texts)
     module.verify()
+    module.get_function(symbol).linkage = "external"
     for function in module.functions:
         if not function.is_declaration and function.name != symbol:
             function.linkage = "internal"
