@@ -43,8 +43,27 @@ def lock_step_outputs(length: int, columns: int, size: int, blocks: int) -> list
     return [Outputs(m[:size], m[size : 2 * size], *m[2 * size :]) for m in memory]
 
 
+def run_observations(learner: Any, state: Any, ys: Any, progress: Any, out: Any) -> None:
+    """A whole sequence where every step is an observation, from step progress[0].
+
+    Stops early, and says where, when the state needs more room. Apart from `run_sequence`, since a loop in which nothing else can
+    happen compiles sooner and keeps a learner's state in registers.
+    """
+    for t in range(progress[0], ys.shape[0]):
+        if not learner.has_room(state):
+            progress[0] = t
+            return
+        info = learner.update(state, ys[t])
+        if out.gamma.size > 0:
+            out.log_p[t] = info.log_p
+            out.log_p_0[t] = info.log_p_0
+            out.gamma[t] = info.gamma
+        read_learned(learner, state, t, out)
+    progress[0] = ys.shape[0]
+
+
 def run_sequence(learner: Any, state: Any, ys: Any, events: Any, progress: Any, out: Any) -> None:
-    """A whole sequence, from step progress[0]; stops early, and says where, when the state needs more room."""
+    """The same where time may pass without an observation and blocks begin."""
     for t in range(progress[0], events.size):
         if not learner.has_room(state):
             progress[0] = t
@@ -66,13 +85,19 @@ def run_sequence(learner: Any, state: Any, ys: Any, events: Any, progress: Any, 
                 out.log_p[t] = np.nan
                 out.log_p_0[t] = np.nan
                 out.gamma[t] = np.nan
-        if out.means.size > 0:
-            size = learner.family.size()
-            width = size if out.variances.size > 0 else 0
-            learner.read_moments(state, out.means[t * size : (t + 1) * size], out.variances[t * width : (t + 1) * width])
-        if out.run_length.size > 0:
-            out.run_length[t] = learner.read_run_length(state)
+        read_learned(learner, state, t, out)
     progress[0] = events.size
+
+
+@compiled_function
+def read_learned(learner: Any, state: Any, t: int, out: Any) -> None:
+    """What is learned after step t, as far as it was asked for."""
+    if out.means.size > 0:
+        size = learner.family.size()
+        width = size if out.variances.size > 0 else 0
+        learner.read_moments(state, out.means[t * size : (t + 1) * size], out.variances[t * width : (t + 1) * width])
+    if out.run_length.size > 0:
+        out.run_length[t] = learner.read_run_length(state)
 
 
 def estimate_all(learner: Any, state: Any, ys: Any, progress: Any, estimates: Any) -> None:

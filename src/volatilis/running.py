@@ -231,7 +231,10 @@ def _run_one(learner: Any, key: int, values: np.ndarray, events: np.ndarray, rea
     while progress[0] < len(values):
         if not learner.has_room(state):
             state = learner.grow(state)
-        Call(_drivers.run_sequence, learner, state, values, events, progress, out, release_gil=True)()
+        if events.any():
+            Call(_drivers.run_sequence, learner, state, values, events, progress, out, release_gil=True)()
+        else:
+            Call(_drivers.run_observations, learner, state, values, progress, out, release_gil=True)()
     size = learner.family.size()
     return out._replace(means=out.means.reshape(-1, size), variances=out.variances.reshape(-1, size))
 
