@@ -14,7 +14,7 @@ from volatilis.paper import comparison, steady_state
 from volatilis.paper.errata import ERRATA
 from volatilis.paper.figures import Data
 from volatilis.paper.new_learner import Promise, promises
-from volatilis.paper.settings import TASKS
+from volatilis.paper.settings import NOISE_NAMES, NOISES, RATES, TASKS
 
 if TYPE_CHECKING:
     from volatilis.paper.context import Context
@@ -101,9 +101,13 @@ def notes(item: Drawn, context: Context, data: Data) -> list[str]:
     if context.near and item.figure.key in ("3", "6"):
         task = TASKS[0] if item.figure.key == "3" else TASKS[1]
         distances = steady_state.nearness(context, task)
+        cells = [(noise, p_c, distances[i, j]) for i, noise in enumerate(NOISES[task]) for j, p_c in enumerate(RATES)]
+        name = f"nearness_{task}.csv"
+        rows = "".join(f"{noise:g},{p_c:g},{distance:.3g}\n" for noise, p_c, distance in cells)
+        (context.folder / "data" / name).write_text(f"{NOISE_NAMES[task]},p_c,distance\n{rows}")
         said.append(
             f"The benchmark is Merge80, whose mean squared distance to Exact Bayes is {distances.min():.1e} to "
-            f"{distances.max():.1e} over the cells at quick size."
+            f"{distances.max():.1e} over the cells at quick size; per cell in data/{name}."
         )
     if item.figure.key == "10":
         said += _table_lines(predictions_table(1, data))
