@@ -1,4 +1,4 @@
-"""Machine code from a driver: the only file that knows Numba and LLVM.
+"""Machine code from a driver. This file, `_instructions` and `_words` are the only ones that know Numba and LLVM.
 
 Numba translates Python to LLVM's language, for each function that the driver reaches; LLVM then inlines, optimises and
 vectorises the whole once. (Numba by itself optimises and assembles every function with all that it calls, again and again,
@@ -14,9 +14,9 @@ import warnings
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from volatilis import _registry
+from volatilis._instructions import INSTRUCTIONS, OPTIONS
+from volatilis._words import loader, numba_type
 
 
 class CompilationError(TypeError):
@@ -37,8 +37,8 @@ def compile_driver(driver: Callable[..., None], args: tuple[Any, ...]) -> Code:
     from numba.core.errors import NumbaError
 
     prepare_numba()
-    load = _loader(_numba_type(args))
-    body = numba.njit(**_OPTIONS | {"forceinline": False})(driver)
+    load = loader(numba_type(args))
+    body = numba.njit(**OPTIONS | {"forceinline": False})(driver)
 
     def entry(address):  # type: ignore[no-untyped-def]
         body(*load(address))
@@ -96,7 +96,6 @@ def _innermost(error: Exception) -> str:
 
 # --- Numba -----------------------------------------------------------------------------------------------------------
 
-_OPTIONS = {"error_model": "numpy", "forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 _known_functions: set[Any] = set()
 _known_methods: set[str] = set()
 
@@ -113,102 +112,15 @@ def prepare_numba() -> None:
     for function in _registry.instructions:
         if function not in _known_functions:
             _known_functions.add(function)
-            overload(function, strict=False, jit_options=dict(_OPTIONS))(_INSTRUCTIONS[function.__name__]())
+            overload(function, strict=False, jit_options=dict(OPTIONS))(INSTRUCTIONS[function.__name__]())
     for function in _registry.functions:
         if function not in _known_functions:
             _known_functions.add(function)
-            register_jitable(**_OPTIONS)(function)
+            register_jitable(**OPTIONS)(function)
     for name, signature in _registry.method_signatures.items():
         if name not in _known_methods:
             _known_methods.add(name)
-            overload_method(types.BaseNamedTuple, name, strict=False, jit_options=dict(_OPTIONS))(
-                _method_chooser(name, signature)
-            )
-
-
-def _fma() -> Callable[..., Any]:
-    from numba import types
-    from numba.extending import intrinsic
-
-    @intrinsic
-    def emit(typing_context, a, b, c):  # type: ignore[no-untyped-def]
-        def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-            return builder.fma(*arguments)
-
-        return types.float64(types.float64, types.float64, types.float64), generate
-
-    def implementation(a: Any, b: Any, c: Any) -> Any:
-        return lambda a, b, c: emit(a, b, c)
-
-    return implementation
-
-
-def _total() -> Callable[..., Any]:
-    """Eight sums in one vector register; what is missing from the last eight reads as nothing.
-
-    Only doubles that lie side by side fill a register: the same sums of anything else are loops.
-    """
-    from llvmlite import ir
-    from numba import types
-    from numba.core import cgutils
-    from numba.extending import intrinsic, register_jitable
-
-    word, eight = ir.IntType(64), ir.VectorType(ir.DoubleType(), 8)
-    eight_words, nothing = ir.VectorType(word, 8), ir.Constant(eight, [0.0] * 8)
-
-    @intrinsic
-    def emit(typing_context, x, n):  # type: ignore[no-untyped-def]
-        def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-            data = context.make_array(x)(context, builder, arguments[0]).data
-
-            def at(i: Any) -> Any:
-                return builder.bitcast(builder.gep(data, [i]), eight.as_pointer())
-
-            sums = cgutils.alloca_once_value(builder, nothing)
-            whole = builder.and_(arguments[1], ir.Constant(word, -8))
-            with cgutils.for_range_slice(builder, ir.Constant(word, 0), whole, ir.Constant(word, 8), word) as (i, _):
-                builder.store(builder.fadd(builder.load(sums), builder.load(at(i), align=8)), sums)
-            left = builder.and_(arguments[1], ir.Constant(word, 7))
-            with builder.if_then(builder.icmp_signed("!=", left, ir.Constant(word, 0))):
-                lefts = builder.insert_element(ir.Constant(eight_words, ir.Undefined), left, ir.Constant(word, 0))
-                lefts = builder.shuffle_vector(lefts, lefts, ir.Constant(ir.VectorType(ir.IntType(32), 8), [0] * 8))
-                mask = builder.icmp_signed("<", ir.Constant(eight_words, list(range(8))), lefts)
-                kind = ir.FunctionType(eight, [eight.as_pointer(), ir.IntType(32), mask.type, eight])
-                load = cgutils.get_or_insert_function(builder.module, kind, "llvm.masked.load.v8f64.p0")
-                rest = builder.call(load, [at(whole), ir.Constant(ir.IntType(32), 8), mask, nothing])
-                builder.store(builder.fadd(builder.load(sums), rest), sums)
-            result = builder.load(sums)
-            for half in (4, 2, 1):
-                order = ir.Constant(ir.VectorType(ir.IntType(32), half), list(range(half)))
-                other = ir.Constant(ir.VectorType(ir.IntType(32), half), list(range(half, 2 * half)))
-                result = builder.fadd(
-                    builder.shuffle_vector(result, result, order), builder.shuffle_vector(result, result, other)
-                )
-            return builder.extract_element(result, ir.Constant(word, 0))
-
-        return types.float64(x, types.int64), generate
-
-    @register_jitable(**_OPTIONS)
-    def one_of_eight(x, n, lane):  # type: ignore[no-untyped-def]
-        result = 0.0
-        for i in range(lane, n, 8):
-            result += x[i]
-        return result
-
-    def by_loops(x, n):  # type: ignore[no-untyped-def]
-        a, b = one_of_eight(x, n, 0) + one_of_eight(x, n, 4), one_of_eight(x, n, 1) + one_of_eight(x, n, 5)
-        c, d = one_of_eight(x, n, 2) + one_of_eight(x, n, 6), one_of_eight(x, n, 3) + one_of_eight(x, n, 7)
-        return (a + c) + (b + d)
-
-    def implementation(x: Any, n: Any) -> Any:
-        if isinstance(x, types.Array) and (x.ndim, x.layout, x.dtype) == (1, "C", types.float64):
-            return lambda x, n: emit(x, n)
-        return by_loops
-
-    return implementation
-
-
-_INSTRUCTIONS = {"fma": _fma, "total": _total}  # how to emit what `_registry.instruction` marks
+            overload_method(types.BaseNamedTuple, name, strict=False, jit_options=dict(OPTIONS))(_method_chooser(name, signature))
 
 
 def _method_chooser(name: str, signature: inspect.Signature) -> Callable[..., Any]:
@@ -370,69 +282,3 @@ def link(code: Code) -> tuple[Any, int]:
     engine.add_object_file(llvm.ObjectFileRef.from_data(code.object_file))
     engine.finalize_object()
     return engine, engine.get_function_address(code.symbol)
-
-
-# --- words to values ---------------------------------------------------------------------------------------------------
-
-
-def _numba_type(value: Any) -> Any:
-    from numba import from_dtype, types
-
-    if isinstance(value, tuple):
-        kind = None if type(value) is tuple else type(value)
-        return types.BaseTuple.from_types([_numba_type(item) for item in value], kind)
-    if isinstance(value, np.ndarray):
-        return types.Array(from_dtype(value.dtype), value.ndim, "C")
-    return types.float64 if isinstance(value, float) else types.int64
-
-
-def _loader(typ: Any) -> Any:
-    """An intrinsic that rebuilds a tuple of this type from the words at an address."""
-    from llvmlite import ir
-    from numba import types
-    from numba.extending import intrinsic
-
-    @intrinsic
-    def load(typing_context, address):  # type: ignore[no-untyped-def]
-        def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-            words = builder.inttoptr(arguments[0], ir.IntType(64).as_pointer())
-            return _Words(context, builder, words).read(typ)
-
-        return typ(types.int64), generate
-
-    return load
-
-
-class _Words:
-    """Reads typed values off a row of words, in LLVM."""
-
-    def __init__(self, context: Any, builder: Any, words: Any) -> None:
-        self.context, self.builder, self.words, self.position = context, builder, words, 0
-
-    def read(self, typ: Any) -> Any:
-        from llvmlite import ir
-        from numba import types
-
-        if isinstance(typ, types.BaseTuple):
-            return self.context.make_tuple(self.builder, typ, [self.read(item) for item in typ])
-        if isinstance(typ, types.Array):
-            return self._read_array(typ)
-        where = self.builder.gep(self.words, [ir.Constant(ir.IntType(64), self.position)])
-        self.position += 1
-        return self.builder.load(self.builder.bitcast(where, self.context.get_value_type(typ).as_pointer()))
-
-    def _read_array(self, typ: Any) -> Any:
-        from llvmlite import ir
-        from numba import types
-        from numba.np.arrayobj import populate_array
-
-        element = self.context.get_data_type(typ.dtype)
-        data = self.builder.inttoptr(self.read(types.int64), element.as_pointer())
-        shape = [self.read(types.int64) for _ in range(typ.ndim)]
-        size = ir.Constant(ir.IntType(64), self.context.get_abi_sizeof(element))
-        strides = [size]
-        for extent in reversed(shape[1:]):
-            strides.insert(0, self.builder.mul(strides[0], extent))
-        array = self.context.make_array(typ)(self.context, self.builder)
-        populate_array(array, data=data, shape=shape, strides=strides, itemsize=size, meminfo=None)
-        return array._getvalue()

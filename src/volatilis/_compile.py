@@ -36,7 +36,10 @@ from volatilis._codegen import Code, CompilationError, compile_driver, link, pro
 
 FORMAT = 2
 # The sources that kernels are made of
-CORE = ("special", "surprise", "_drivers", "_codegen", "_compile", "_registry", "_fields", "families/", "learners/")
+CORE = (
+    *("special", "surprise", "_drivers", "families/", "learners/"),
+    *("_codegen", "_instructions", "_words", "_compile", "_registry", "_fields"),
+)
 _lock = threading.RLock()
 _entries: dict[str, Entry] = {}
 _quick: dict[tuple[Any, str] | None, Entry] = {}

@@ -31,7 +31,8 @@ def paper(
     resume: Annotated[bool, typer.Option("--resume/--fresh", help="Go on where an earlier run stopped, or begin anew.")] = True,
 ) -> None:
     """Reproduce the paper: every figure, every claim, and what changes once its mistakes are mended."""
-    from volatilis.paper.reproduce import Order, reproduce
+    from volatilis.paper.context import Order
+    from volatilis.paper.reproduce import reproduce
 
     order = Order(tuple(figures or ("all",)), size, out, workers, scheduler, reference, benchmark, resume)
     try:

@@ -231,12 +231,13 @@ def sweep(
         store = Store(plan, folder)
     jobs = store.missing()
     work = {(c, s): _cost(plan.cells[c]) for c in range(len(plan.cells)) for s in range(plan.seeds)}
-    total, done = sum(work.values()), sum(work.values()) - sum(work[job] for job in jobs)
-    progress(done / total)
+    total, left = sum(work.values()), sum(work[job] for job in jobs)
+    progress(1.0 - left / total)
     for job, result in _on_threads(plan, jobs, workers) if scheduler is None else _on_dask(plan, jobs, scheduler):
         store.write(*job, result)
-        done += work[job]
-        progress(done / total)
+        left -= work[job]
+        progress(1.0 - left / total)
+    progress(1.0)
     return store.dataset()
 
 

@@ -14,10 +14,11 @@ from typer.testing import CliRunner
 import volatilis as vl
 from volatilis.cli import app
 from volatilis.paper import settings
+from volatilis.paper.context import Order
 from volatilis.paper.figures import FIGURES
 from volatilis.paper.new_learner import promises
 from volatilis.paper.published import PublishedStratifiedResampling, published_threshold
-from volatilis.paper.reproduce import Order, chosen, reproduce
+from volatilis.paper.reproduce import chosen, reproduce
 
 TINY = settings.Size("tiny", 2, 120, 160, 1, 60, 60, 3, 1, 100, 1, 80, 3)
 CSV = ("gaussian", "categorical", "gaussian_transient", "categorical_robustness", "memory", "prediction1", "prediction2")
@@ -54,6 +55,18 @@ def test_a_second_run_computes_nothing_and_agrees(results: pathlib.Path, monkeyp
     assert {path.name: path.read_bytes() for path in (results / "data").iterdir()} == before | {
         "claims.csv": (results / "data" / "claims.csv").read_bytes()
     }
+
+
+@pytest.mark.timeout(900)
+def test_the_near_benchmark_says_how_near_it_is(results: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("tiny", "quick"):  # its distance is measured at quick size
+        monkeypatch.setitem(settings.SIZES, name, TINY)
+    reproduce(Order(("6",), "tiny", results, benchmark="near"))
+    lines = (results / "data" / "nearness_categorical.csv").read_text().splitlines()
+    assert lines[0] == "s,p_c,distance"
+    assert len(lines) == 1 + 7 * 6
+    assert all(0.0 <= float(line.split(",")[2]) < 1e-6 for line in lines[1:])
+    assert "Merge80" in (results / "report.html").read_text()
 
 
 def test_figures_are_found_in_any_case() -> None:

@@ -46,7 +46,8 @@ class ParticleFilter(NamedTuple):
 
     def update(self, state: Hypotheses, y: Any) -> Info:
         family = self.family
-        n, w, p, c = family.whole(self.n), state.weights, state.scratch, state.scratch
+        n, w, p = family.whole(self.n), state.weights, state.scratch
+        c = p  # in the same room: c_i is drawn when p_i is no longer needed
         # Surprise per particle, global surprise: p_i = w_i P(y; pi_i) / e^scale
         evidence, scale = family.predictives(state.beliefs, w, n, y, p)
         log_p_0 = family.log_prior_predictive(state.pi_0, y)

@@ -21,6 +21,19 @@ from volatilis.sweep import Plan, sweep
 Progress = Callable[[str, float], None]  # what is being done, and which share of it is done
 
 
+class Order(NamedTuple):
+    """What was asked for on the command line."""
+
+    figures: tuple[str, ...] = ("all",)
+    size: str = "quick"
+    out: pathlib.Path = pathlib.Path("paper-results")
+    workers: int | None = None
+    scheduler: str | None = None
+    reference: pathlib.Path | None = None
+    benchmark: str = "exact"
+    resume: bool = True
+
+
 def _silent(what: str, share: float) -> None:
     pass
 

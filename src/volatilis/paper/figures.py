@@ -8,19 +8,32 @@ from typing import Any, NamedTuple
 from volatilis.paper import examples, memory, predictions, robustness, steady_state, transient
 from volatilis.paper.context import Context
 from volatilis.paper.settings import CATEGORICAL, GAUSSIAN
+from volatilis.plots import generative_model, heat_maps, summary
+from volatilis.plots import memory as memory_plot
+from volatilis.plots import predictions as predictions_plot
+from volatilis.plots import robustness as robustness_plot
+from volatilis.plots import transient as transient_plot
 
 Data = dict[str, Any]
 
 
 class Figure(NamedTuple):
-    """A figure: `needs` names its datasets; `draw(data, figure)` draws it; `size(data)` is in inches."""
+    """A figure: `needs` names its datasets; `draw(data, figure)` draws it; `size` is in inches."""
 
     key: str
     title: str
     caption: str
     needs: tuple[str, ...]
-    size: Callable[[], tuple[float, float]]
+    size: tuple[float, float]
     draw: Callable[[Data, Any], None]
+
+
+class Drawn(NamedTuple):
+    """A figure that was drawn: its picture, and how long its data took."""
+
+    figure: Figure
+    png: bytes
+    seconds: float
 
 
 SIMULATE: dict[str, Callable[[Context], Any]] = {
@@ -37,128 +50,40 @@ SIMULATE: dict[str, Callable[[Context], Any]] = {
 
 
 def _model(data: Data, figure: Any) -> None:
-    from volatilis.plots import generative_model
-
     generative_model.draw(examples.bridge_example(), figure)
-
-
-def _model_size() -> tuple[float, float]:
-    from volatilis.plots import generative_model
-
-    return generative_model.SIZE
 
 
 def _transient(task: str) -> Callable[[Data, Any], None]:
     def draw(data: Data, figure: Any) -> None:
-        from volatilis.plots import transient as plot
-
         example = examples.gaussian_example() if task == GAUSSIAN else examples.categorical_example()
-        plot.draw(data[f"{task} transient"], example, figure)
+        transient_plot.draw(data[f"{task} transient"], example, figure)
 
     return draw
 
 
-def _transient_size() -> tuple[float, float]:
-    from volatilis.plots import transient as plot
-
-    return plot.SIZE
-
-
 def _originals_after_change(data: Data, figure: Any) -> None:
-    from volatilis.plots import transient as plot
-
-    plot.draw(data["gaussian transient"], None, figure, plot.NASSAR_LEARNERS)
-
-
-def _originals_after_change_size() -> tuple[float, float]:
-    from volatilis.plots import transient as plot
-
-    return plot.SIZE_WITHOUT_EXAMPLE
+    transient_plot.draw(data["gaussian transient"], None, figure, transient_plot.NASSAR_LEARNERS)
 
 
 def _present(data: Any, learners: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(name for name in learners if name in data.learner.values)
 
 
-def _heat_maps(task: str) -> Callable[[Data, Any], None]:
+def _heat_maps(task: str, learners: tuple[str, ...]) -> Callable[[Data, Any], None]:
     def draw(data: Data, figure: Any) -> None:
-        from volatilis.plots import heat_maps
-
-        learners = _present(data[task], heat_maps.LEARNERS)
-        figure.set_size_inches(*heat_maps.size(learners))
-        heat_maps.draw(data[task], figure, learners)
+        present = _present(data[task], learners)
+        figure.set_size_inches(*heat_maps.size(present))
+        heat_maps.draw(data[task], figure, present)
 
     return draw
-
-
-def _original_heat_maps(data: Data, figure: Any) -> None:
-    from volatilis.plots import heat_maps
-
-    figure.set_size_inches(*heat_maps.size(heat_maps.NASSAR_LEARNERS))
-    heat_maps.draw(data[GAUSSIAN], figure, heat_maps.NASSAR_LEARNERS)
-
-
-def _heat_map_size() -> tuple[float, float]:
-    from volatilis.plots import heat_maps
-
-    return heat_maps.SIZE
 
 
 def _summary(task: str) -> Callable[[Data, Any], None]:
-    def draw(data: Data, figure: Any) -> None:
-        from volatilis.plots import summary
-
-        summary.draw(data[task], figure, _present(data[task], summary.LEARNERS))
-
-    return draw
-
-
-def _summary_size() -> tuple[float, float]:
-    from volatilis.plots import summary
-
-    return summary.SIZE
+    return lambda data, figure: summary.draw(data[task], figure, _present(data[task], summary.LEARNERS))
 
 
 def _robustness(task: str) -> Callable[[Data, Any], None]:
-    def draw(data: Data, figure: Any) -> None:
-        from volatilis.plots import robustness as plot
-
-        plot.draw(data[f"{task} robustness"], figure)
-
-    return draw
-
-
-def _robustness_size() -> tuple[float, float]:
-    from volatilis.plots import robustness as plot
-
-    return plot.SIZE
-
-
-def _prediction(number: int) -> Callable[[Data, Any], None]:
-    def draw(data: Data, figure: Any) -> None:
-        from volatilis.plots import predictions as plot
-
-        (plot.draw_first if number == 1 else plot.draw_second)(data[f"prediction{number}"], figure)
-
-    return draw
-
-
-def _prediction_size() -> tuple[float, float]:
-    from volatilis.plots import predictions as plot
-
-    return plot.SIZE
-
-
-def _memory(data: Data, figure: Any) -> None:
-    from volatilis.plots import memory as plot
-
-    plot.draw(data["memory"], figure)
-
-
-def _memory_size() -> tuple[float, float]:
-    from volatilis.plots import memory as plot
-
-    return plot.SIZE
+    return lambda data, figure: robustness_plot.draw(data[f"{task} robustness"], figure)
 
 
 _AFTER = "Squared error of the estimate n steps after a change, averaged over all changes; bands are standard errors."
@@ -172,16 +97,25 @@ _REGRET = (
 )
 
 FIGURES: tuple[Figure, ...] = (
-    Figure("1", "A world that changes", "A: the generative model. B: an example.", (), _model_size, _model),
-    Figure("2", "Gaussian task: after a change", _AFTER, ("gaussian transient",), _transient_size, _transient(GAUSSIAN)),
-    Figure("3", "Gaussian task: steady state", _STEADY, (GAUSSIAN,), _heat_map_size, _heat_maps(GAUSSIAN)),
-    Figure("4", "Gaussian task: all environments", _ALL_CELLS, (GAUSSIAN,), _summary_size, _summary(GAUSSIAN)),
-    Figure("5", "Categorical task: after a change", _AFTER, ("categorical transient",), _transient_size, _transient(CATEGORICAL)),
-    Figure("6", "Categorical task: steady state", _STEADY, (CATEGORICAL,), _heat_map_size, _heat_maps(CATEGORICAL)),
-    Figure("7", "Categorical task: all environments", _ALL_CELLS, (CATEGORICAL,), _summary_size, _summary(CATEGORICAL)),
-    Figure("8", "Gaussian task: a wrong p_c", _REGRET, ("gaussian robustness",), _robustness_size, _robustness(GAUSSIAN)),
+    Figure("1", "A world that changes", "A: the generative model. B: an example.", (), generative_model.SIZE, _model),
+    Figure("2", "Gaussian task: after a change", _AFTER, ("gaussian transient",), transient_plot.SIZE, _transient(GAUSSIAN)),
+    Figure("3", "Gaussian task: steady state", _STEADY, (GAUSSIAN,), heat_maps.SIZE, _heat_maps(GAUSSIAN, heat_maps.LEARNERS)),
+    Figure("4", "Gaussian task: all environments", _ALL_CELLS, (GAUSSIAN,), summary.SIZE, _summary(GAUSSIAN)),
     Figure(
-        "9", "Categorical task: a wrong p_c", _REGRET, ("categorical robustness",), _robustness_size, _robustness(CATEGORICAL)
+        "5", "Categorical task: after a change", _AFTER, ("categorical transient",), transient_plot.SIZE, _transient(CATEGORICAL)
+    ),
+    Figure(
+        "6",
+        "Categorical task: steady state",
+        _STEADY,
+        (CATEGORICAL,),
+        heat_maps.SIZE,
+        _heat_maps(CATEGORICAL, heat_maps.LEARNERS),
+    ),
+    Figure("7", "Categorical task: all environments", _ALL_CELLS, (CATEGORICAL,), summary.SIZE, _summary(CATEGORICAL)),
+    Figure("8", "Gaussian task: a wrong p_c", _REGRET, ("gaussian robustness",), robustness_plot.SIZE, _robustness(GAUSSIAN)),
+    Figure(
+        "9", "Categorical task: a wrong p_c", _REGRET, ("categorical robustness",), robustness_plot.SIZE, _robustness(CATEGORICAL)
     ),
     Figure(
         "10",
@@ -189,23 +123,23 @@ FIGURES: tuple[Figure, ...] = (
         "Surprise against the absolute prediction error, for predictions that were too large (sign -1) and too small (sign +1) "
         "in absolute value; 20 simulated subjects, bands are standard errors.",
         ("prediction1",),
-        _prediction_size,
-        _prediction(1),
+        predictions_plot.SIZE,
+        lambda data, figure: predictions_plot.draw_first(data["prediction1"], figure),
     ),
     Figure(
         "11",
         "Prediction 2",
         "Surprise of observations that belief and prior give the same probability p; 20 simulated subjects.",
         ("prediction2",),
-        _prediction_size,
-        _prediction(2),
+        predictions_plot.SIZE,
+        lambda data, figure: predictions_plot.draw_second(data["prediction2"], figure),
     ),
     Figure(
         "S1",
         "The original Nas10 and Nas12: after a change",
         _AFTER,
         ("gaussian transient",),
-        _originals_after_change_size,
+        transient_plot.SIZE_WITHOUT_EXAMPLE,
         _originals_after_change,
     ),
     Figure(
@@ -213,15 +147,15 @@ FIGURES: tuple[Figure, ...] = (
         "The original Nas10 and Nas12: steady state",
         _STEADY,
         (GAUSSIAN,),
-        _heat_map_size,
-        _original_heat_maps,
+        heat_maps.SIZE,
+        _heat_maps(GAUSSIAN, heat_maps.NASSAR_LEARNERS),
     ),
     Figure(
         "memory",
         "Error against memory",
         "Mean squared distance between a learner's estimate and that of Exact Bayes, against the number of hypotheses kept.",
         ("memory",),
-        _memory_size,
-        _memory,
+        memory_plot.SIZE,
+        lambda data, figure: memory_plot.draw(data["memory"], figure),
     ),
 )

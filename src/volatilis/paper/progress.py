@@ -21,6 +21,7 @@ class Bars:
         self._terminal = console.is_terminal
         self._tasks: dict[str, Any] = {}
         self._said: dict[str, float] = {}
+        self._finished: set[str] = set()
         columns = (TextColumn("{task.description:32}"), BarColumn(), TextColumn("{task.percentage:5.1f} %"))
         times = (TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())
         self._progress = Progress(*columns, *times, console=console, disable=not self._terminal, speed_estimate_period=600)
@@ -34,13 +35,14 @@ class Bars:
         self._progress.stop()
 
     def update(self, what: str, share: float) -> None:
+        share = min(max(share, 0.0), 1.0)
         if what not in self._tasks:
-            self._tasks[what] = self._progress.add_task(what, total=1.0, completed=share)
-            if share >= 1.0 or self._terminal:
-                self._progress.update(self._tasks[what], completed=share)
-                return
+            self._tasks[what] = self._progress.add_task(what, total=1.0)
         self._progress.update(self._tasks[what], completed=share)
         now = time.monotonic()
-        if not self._terminal and (share >= 1.0 or now - self._said.get(what, 0.0) > EVERY):
+        waited = now - self._said.get(what, -EVERY) >= EVERY
+        if not self._terminal and what not in self._finished and (share == 1.0 or waited):
             self._said[what] = now
             print(f"{what}: {100.0 * share:.1f} %", file=sys.stderr, flush=True)
+        if share == 1.0:
+            self._finished.add(what)

@@ -5,33 +5,12 @@ from __future__ import annotations
 import pathlib
 import shutil
 import time
-from typing import Any, NamedTuple
+from typing import Any
 
-from volatilis.paper.context import Context, Progress
-from volatilis.paper.figures import FIGURES, SIMULATE, Data, Figure
+from volatilis.paper.context import Context, Order, Progress
+from volatilis.paper.figures import FIGURES, SIMULATE, Data, Drawn, Figure
 from volatilis.paper.settings import SIZES
-from volatilis.paper.tables import over_seeds, table_of, with_excess
-
-
-class Order(NamedTuple):
-    """What was asked for on the command line."""
-
-    figures: tuple[str, ...] = ("all",)
-    size: str = "quick"
-    out: pathlib.Path = pathlib.Path("paper-results")
-    workers: int | None = None
-    scheduler: str | None = None
-    reference: pathlib.Path | None = None
-    benchmark: str = "exact"
-    resume: bool = True
-
-
-class Drawn(NamedTuple):
-    """A figure that was drawn: its picture, and how long its data took."""
-
-    figure: Figure
-    png: bytes
-    seconds: float
+from volatilis.paper.tables import csv_name, over_seeds, table_of, with_excess
 
 
 def reproduce(order: Order) -> pathlib.Path | None:
@@ -115,10 +94,6 @@ def simulate(context: Context, names: list[str]) -> tuple[Data, dict[str, float]
     return data, seconds
 
 
-def csv_name(name: str) -> str:
-    return f"{name.replace(' ', '_')}.csv"
-
-
 def save(dataset: Any, name: str, folder: pathlib.Path) -> None:
     """One table with a row per point, averaged over seeds with standard errors, and one per seed where there are seeds."""
     dataset = dataset.drop_vars("mean_by_seed", errors="ignore").drop_dims("subject", errors="ignore")
@@ -134,7 +109,7 @@ def draw(figure: Figure, data: Data, folder: pathlib.Path, seconds: dict[str, fl
     from matplotlib.figure import Figure as Canvas
 
     progress(f"figure {figure.key}", 0.0)
-    canvas = Canvas(figsize=figure.size())
+    canvas = Canvas(figsize=figure.size)
     figure.draw(data, canvas)
     path = folder / "figures" / f"figure_{figure.key}"
     canvas.savefig(path.with_suffix(".svg"), metadata={"Date": None})

@@ -6,19 +6,17 @@ import pathlib
 import platform
 import shlex
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from volatilis import report as page
 from volatilis.paper import claims as judged
 from volatilis.paper import comparison, steady_state
+from volatilis.paper.context import Context, Order
 from volatilis.paper.errata import ERRATA
-from volatilis.paper.figures import Data
+from volatilis.paper.figures import Data, Drawn
 from volatilis.paper.new_learner import Promise, promises
 from volatilis.paper.settings import NOISE_NAMES, NOISES, RATES, TASKS
-
-if TYPE_CHECKING:
-    from volatilis.paper.context import Context
-    from volatilis.paper.reproduce import Drawn, Order
+from volatilis.paper.tables import csv_name
 
 TITLE = "Learning in volatile environments with the Bayes Factor Surprise, reproduced"
 PAPER = "Liakoni, Modirshanechi, Gerstner & Brea (2021), Neural Computation 33(2), 269-340"
@@ -49,8 +47,6 @@ def report(
     order: Order, context: Context, data: Data, drawn: list[Drawn], claims: list[Any], seconds: dict[str, float], total: float
 ) -> pathlib.Path:
     """Write report.html."""
-    from volatilis.paper.reproduce import csv_name
-
     tables = compare(context, data)
     figures = [
         page.Figure(

@@ -36,3 +36,7 @@ def over_seeds(dataset: Any) -> Any:
 def with_excess(dataset: Any) -> Any:
     """A grid with `excess`, the error above that of Exact Bayes on the same observations."""
     return dataset.assign(excess=dataset.error - dataset.error.sel(learner="Exact Bayes", drop=True))
+
+
+def csv_name(name: str) -> str:
+    return f"{name.replace(' ', '_')}.csv"

@@ -1,0 +1,94 @@
+"""What `_registry.instruction` marks, emitted as a few instructions of LLVM."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+# How Numba translates every function here: no wrapper for Python, all inlined into the driver
+OPTIONS = {"error_model": "numpy", "forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+
+
+def _fma() -> Callable[..., Any]:
+    from numba import types
+    from numba.extending import intrinsic
+
+    @intrinsic
+    def emit(typing_context, a, b, c):  # type: ignore[no-untyped-def]
+        def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+            return builder.fma(*arguments)
+
+        return types.float64(types.float64, types.float64, types.float64), generate
+
+    def implementation(a: Any, b: Any, c: Any) -> Any:
+        return lambda a, b, c: emit(a, b, c)
+
+    return implementation
+
+
+def _total() -> Callable[..., Any]:
+    """Eight sums in one vector register; what is missing from the last eight reads as nothing.
+
+    Only doubles that lie side by side fill a register: the same sums of anything else are loops.
+    """
+    from llvmlite import ir
+    from numba import types
+    from numba.core import cgutils
+    from numba.extending import intrinsic, register_jitable
+
+    word, eight = ir.IntType(64), ir.VectorType(ir.DoubleType(), 8)
+    eight_words, nothing = ir.VectorType(word, 8), ir.Constant(eight, [0.0] * 8)
+
+    @intrinsic
+    def emit(typing_context, x, n):  # type: ignore[no-untyped-def]
+        def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+            data = context.make_array(x)(context, builder, arguments[0]).data
+
+            def at(i: Any) -> Any:
+                return builder.bitcast(builder.gep(data, [i]), eight.as_pointer())
+
+            sums = cgutils.alloca_once_value(builder, nothing)
+            whole = builder.and_(arguments[1], ir.Constant(word, -8))
+            with cgutils.for_range_slice(builder, ir.Constant(word, 0), whole, ir.Constant(word, 8), word) as (i, _):
+                builder.store(builder.fadd(builder.load(sums), builder.load(at(i), align=8)), sums)
+            left = builder.and_(arguments[1], ir.Constant(word, 7))
+            with builder.if_then(builder.icmp_signed("!=", left, ir.Constant(word, 0))):
+                lefts = builder.insert_element(ir.Constant(eight_words, ir.Undefined), left, ir.Constant(word, 0))
+                lefts = builder.shuffle_vector(lefts, lefts, ir.Constant(ir.VectorType(ir.IntType(32), 8), [0] * 8))
+                mask = builder.icmp_signed("<", ir.Constant(eight_words, list(range(8))), lefts)
+                kind = ir.FunctionType(eight, [eight.as_pointer(), ir.IntType(32), mask.type, eight])
+                load = cgutils.get_or_insert_function(builder.module, kind, "llvm.masked.load.v8f64.p0")
+                rest = builder.call(load, [at(whole), ir.Constant(ir.IntType(32), 8), mask, nothing])
+                builder.store(builder.fadd(builder.load(sums), rest), sums)
+            result = builder.load(sums)
+            for half in (4, 2, 1):
+                order = ir.Constant(ir.VectorType(ir.IntType(32), half), list(range(half)))
+                other = ir.Constant(ir.VectorType(ir.IntType(32), half), list(range(half, 2 * half)))
+                result = builder.fadd(
+                    builder.shuffle_vector(result, result, order), builder.shuffle_vector(result, result, other)
+                )
+            return builder.extract_element(result, ir.Constant(word, 0))
+
+        return types.float64(x, types.int64), generate
+
+    @register_jitable(**OPTIONS)
+    def one_of_eight(x, n, lane):  # type: ignore[no-untyped-def]
+        result = 0.0
+        for i in range(lane, n, 8):
+            result += x[i]
+        return result
+
+    def by_loops(x, n):  # type: ignore[no-untyped-def]
+        a, b = one_of_eight(x, n, 0) + one_of_eight(x, n, 4), one_of_eight(x, n, 1) + one_of_eight(x, n, 5)
+        c, d = one_of_eight(x, n, 2) + one_of_eight(x, n, 6), one_of_eight(x, n, 3) + one_of_eight(x, n, 7)
+        return (a + c) + (b + d)
+
+    def implementation(x: Any, n: Any) -> Any:
+        if isinstance(x, types.Array) and (x.ndim, x.layout, x.dtype) == (1, "C", types.float64):
+            return lambda x, n: emit(x, n)
+        return by_loops
+
+    return implementation
+
+
+INSTRUCTIONS = {"fma": _fma, "total": _total}
