@@ -304,7 +304,7 @@ def test_what_is_set_in_type(text: str, shown: str) -> None:
     [(0.04, "under 0.1 s"), (9.94, "9.9 s"), (59.7, "1 min 00 s"), (1312.0, "21 min 52 s"), (7500.0, "2 h 05 min")],
 )
 def test_durations(seconds: float, shown: str) -> None:
-    assert report._duration(seconds) == shown
+    assert report.duration(seconds) == shown
 
 
 def test_a_part_that_is_empty_has_no_section() -> None:

@@ -240,7 +240,8 @@ def _icon(name: str) -> str:
     return f'<svg viewBox="0 0 16 16" aria-hidden="true">{SHAPES[name]}</svg>'
 
 
-def _duration(seconds: float) -> str:
+def duration(seconds: float) -> str:
+    """In words."""
     if seconds < 0.05:
         return "under 0.1 s"
     if seconds < 9.95:
@@ -341,7 +342,7 @@ def _figure(figure: Figure) -> str:
         f"<figcaption>{_text(figure.caption)}</figcaption></figure>\n"
         f"{_items(figure.notes, 'notes')}\n{_comparison(figure.comparison)}\n"
         f'<p class="origin">Numbers in <code>{html.escape(figure.csv_name)}</code>'
-        f" · computed in {_duration(figure.seconds)}</p>\n</article>"
+        f" · computed in {duration(figure.seconds)}</p>\n</article>"
     )
 
 
@@ -388,6 +389,5 @@ def _errata(errata: Iterable[Erratum]) -> _Section:
 
 
 def _run(content: Report) -> _Section:
-    total = [("computed in", _duration(sum(figure.seconds for figure in content.figures)))] if content.figures else []
     facts = [(name, f"`{value}`" if name == "command" else value) for name, value in content.meta.items()]
-    return _Section("run", "This run", "<h2>This run</h2>\n" + _facts(facts + total, "facts"))
+    return _Section("run", "This run", "<h2>This run</h2>\n" + _facts(facts, "facts"))

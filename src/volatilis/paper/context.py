@@ -6,6 +6,7 @@ import pathlib
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from volatilis.paper.ledger import Ledger
 from volatilis.paper.settings import (
     ASSUMED,
     MEMORY_CELLS,
@@ -34,31 +35,33 @@ class Order(NamedTuple):
     resume: bool = True
 
 
-def _silent(what: str, share: float) -> None:
-    pass
-
-
 class Context(NamedTuple):
     """How to run: nothing here but `size`, `near` and `reference` changes a number."""
 
     size: Size
     folder: pathlib.Path
-    workers: int | None = None
-    scheduler: str | None = None
-    near: bool = False
-    reference: pathlib.Path | None = None
-    progress: Progress = _silent
+    workers: int | None
+    scheduler: str | None
+    near: bool
+    reference: pathlib.Path | None
+    progress: Progress
+    ledger: Ledger
 
     def sweep(self, plan: Plan) -> Any:
         return sweep(
-            plan, self.folder / "store", self.workers, self.scheduler, progress=lambda share: self.progress(plan.name, share)
+            plan, self.folder / "store", self.workers, self.scheduler, progress=lambda share: self._advance(plan.name, share)
         )
 
     def tuned(self, environments: list[Environment]) -> dict[tuple[str, Environment], Best]:
-        values = tune_all(
-            environments, self.size, self.folder / "store", self.workers, lambda share: self.progress("tuning", share)
-        )
+        with self.ledger.part("tuning"):
+            values = tune_all(
+                environments, self.size, self.folder / "store", self.workers, lambda share: self._advance("tuning", share)
+            )
         return use_published(values, self.reference) if self.reference is not None else values
+
+    def _advance(self, what: str, share: float) -> None:
+        self.ledger.charge()
+        self.progress(what, share)
 
 
 def grid_environments(task: str) -> list[Environment]:

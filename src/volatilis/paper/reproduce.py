@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pathlib
 import shutil
-import time
 from typing import Any
 
-from volatilis.paper.context import Context, Order, Progress
+from volatilis.paper.context import Context, Order
 from volatilis.paper.figures import FIGURES, SIMULATE, Data, Drawn, Figure
+from volatilis.paper.ledger import Ledger
 from volatilis.paper.settings import SIZES
 from volatilis.paper.tables import csv_name, over_seeds, table_of, with_excess
 
@@ -24,7 +24,7 @@ def reproduce(order: Order) -> pathlib.Path | None:
     folder = writable(order)
     if order.reference is not None:
         comparison.read(order.reference)  # what is wrong with it is said before hours of work, not after
-    started = time.perf_counter()
+    ledger = Ledger(folder / "store" / f"costs-{order.size}-{order.benchmark}.json")
     with Bars() as bars:
         context = Context(
             SIZES[order.size],
@@ -34,15 +34,18 @@ def reproduce(order: Order) -> pathlib.Path | None:
             order.benchmark == "near",
             order.reference,
             bars.update,
+            ledger,
         )
-        data, seconds = simulate(context, [name for name in SIMULATE if any(name in figure.needs for figure in figures)])
-        claims = results.judge(data, folder)
+        data = simulate(context, [name for name in SIMULATE if any(name in figure.needs for figure in figures)])
+        with ledger.part("claims"):
+            claims = results.judge(data, folder)
         if only_claims:
             bars.stop()
             results.show(claims)
             return None
-        drawn = [draw(figure, data, folder, seconds, bars.update) for figure in figures]
-        path = results.report(order, context, data, drawn, claims, seconds, time.perf_counter() - started)
+        with ledger.part("drawing"):
+            drawn = [draw(figure, data, context) for figure in figures]
+        path = results.report(order, context, data, drawn, claims)
     print(f"{path}: the report; figures and data lie beside it")
     return path
 
@@ -83,15 +86,14 @@ def writable(order: Order) -> pathlib.Path:
     return folder
 
 
-def simulate(context: Context, names: list[str]) -> tuple[Data, dict[str, float]]:
-    """The datasets by name, and the seconds each took; the numbers go to CSV files as soon as they are there."""
-    data, seconds = {}, {}
+def simulate(context: Context, names: list[str]) -> Data:
+    """The datasets by name; the numbers go to CSV files as soon as they are there."""
+    data = {}
     for name in names:
-        start = time.perf_counter()
-        data[name] = SIMULATE[name](context)
-        seconds[name] = time.perf_counter() - start
-        save(data[name], name, context.folder)
-    return data, seconds
+        with context.ledger.part(name):
+            data[name] = SIMULATE[name](context)
+            save(data[name], name, context.folder)
+    return data
 
 
 def save(dataset: Any, name: str, folder: pathlib.Path) -> None:
@@ -104,15 +106,15 @@ def save(dataset: Any, name: str, folder: pathlib.Path) -> None:
     table_of(over_seeds(dataset)).to_csv(folder / "data" / csv_name(name), index=False, float_format="%.6g")
 
 
-def draw(figure: Figure, data: Data, folder: pathlib.Path, seconds: dict[str, float], progress: Progress) -> Drawn:
+def draw(figure: Figure, data: Data, context: Context) -> Drawn:
     """As SVG and PNG."""
     from matplotlib.figure import Figure as Canvas
 
-    progress(f"figure {figure.key}", 0.0)
+    context.progress(f"figure {figure.key}", 0.0)
     canvas = Canvas(figsize=figure.size)
     figure.draw(data, canvas)
-    path = folder / "figures" / f"figure_{figure.key}"
+    path = context.folder / "figures" / f"figure_{figure.key}"
     canvas.savefig(path.with_suffix(".svg"), metadata={"Date": None})
     canvas.savefig(path.with_suffix(".png"), dpi=150)
-    progress(f"figure {figure.key}", 1.0)
-    return Drawn(figure, path.with_suffix(".png").read_bytes(), sum(seconds[name] for name in figure.needs))
+    context.progress(f"figure {figure.key}", 1.0)
+    return Drawn(figure, path.with_suffix(".png").read_bytes(), sum(context.ledger.costs[name].seconds for name in figure.needs))

@@ -14,6 +14,7 @@ from volatilis.paper import comparison, steady_state
 from volatilis.paper.context import Context, Order
 from volatilis.paper.errata import ERRATA
 from volatilis.paper.figures import Data, Drawn
+from volatilis.paper.ledger import Cost
 from volatilis.paper.new_learner import Promise, promises
 from volatilis.paper.settings import NOISE_NAMES, NOISES, RATES, TASKS
 from volatilis.paper.tables import csv_name
@@ -43,10 +44,8 @@ def show(claims: list[Any]) -> None:
     Console().print(table)
 
 
-def report(
-    order: Order, context: Context, data: Data, drawn: list[Drawn], claims: list[Any], seconds: dict[str, float], total: float
-) -> pathlib.Path:
-    """Write report.html."""
+def report(order: Order, context: Context, data: Data, drawn: list[Drawn], claims: list[Any]) -> pathlib.Path:
+    """Write report.html, and what the parts of the work cost as a table."""
     tables = compare(context, data)
     figures = [
         page.Figure(
@@ -67,14 +66,15 @@ def report(
     ]
     errata = [page.Erratum(e.number, e.title, e.text, e.effect(data) or "") for e in ERRATA]
     kept = promises(data)
+    write_costs(context)
     content = page.Report(
-        TITLE, PAPER, meta(order, context, seconds, total), summary(kept, tables), figures, told, errata, new_learner(kept, drawn)
+        TITLE, PAPER, meta(order, context), summary(kept, tables), figures, told, errata, new_learner(kept, drawn)
     )
     return page.write(context.folder / "report.html", content)
 
 
-def meta(order: Order, context: Context, seconds: dict[str, float], total: float) -> dict[str, str]:
-    size = context.size
+def meta(order: Order, context: Context) -> dict[str, str]:
+    size, ledger = context.size, context.ledger
     command = ["volatilis", "paper", *order.figures, "--size", order.size, "--benchmark", order.benchmark]
     lengths = f"{size.steps:,} steps, {size.rare_steps:,} where p_c is at most 0.001"
     return {
@@ -86,9 +86,23 @@ def meta(order: Order, context: Context, seconds: dict[str, float], total: float
         "size": f"{size.name}: {size.seeds} seeds of {lengths}",
         "benchmark": "Exact Bayes, cutoff 1e-16" if order.benchmark == "exact" else "near: Merge80 in the place of Exact Bayes",
         "seeds": f"0 to {size.seeds - 1} for the grids; 1000 and up for tuning",
-        "run time": f"{total:.0f} s in this run, what was stored before not counted",
-        **{f"time: {name}": f"{spent:.0f} s" for name, spent in seconds.items()},
+        "run time": f"{_times(ledger.total())}, over all runs that went on in this folder",
+        "memory": f"at most {ledger.memory / 2**30:.2f} GiB",
+        **{f"time: {name}": _times(cost) for name, cost in ledger.costs.items()},
     }
+
+
+def _times(cost: Cost) -> str:
+    return f"{page.duration(cost.seconds)} ({page.duration(cost.processor_seconds)} of processor time)"
+
+
+def write_costs(context: Context) -> None:
+    ledger = context.ledger
+    rows = "".join(f"{part},{cost.seconds:.1f},{cost.processor_seconds:.1f}\n" for part, cost in ledger.costs.items())
+    total = ledger.total()
+    (context.folder / "data" / "costs.csv").write_text(
+        f"part,seconds,processor_seconds\n{rows}all,{total.seconds:.1f},{total.processor_seconds:.1f}\n"
+    )
 
 
 def notes(item: Drawn, context: Context, data: Data) -> list[str]:
@@ -96,7 +110,8 @@ def notes(item: Drawn, context: Context, data: Data) -> list[str]:
     said = []
     if context.near and item.figure.key in ("3", "6"):
         task = TASKS[0] if item.figure.key == "3" else TASKS[1]
-        distances = steady_state.nearness(context, task)
+        with context.ledger.part("nearness"):
+            distances = steady_state.nearness(context, task)
         cells = [(noise, p_c, distances[i, j]) for i, noise in enumerate(NOISES[task]) for j, p_c in enumerate(RATES)]
         name = f"nearness_{task}.csv"
         rows = "".join(f"{noise:g},{p_c:g},{distance:.3g}\n" for noise, p_c, distance in cells)

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from volatilis.environments import ChangingEnvironment
-from volatilis.learners import ExactBayes
 from volatilis.paper.context import Context
 from volatilis.paper.lineup import all_learners, benchmark_for
 from volatilis.paper.settings import ASSUMED, GAUSSIAN, ROBUSTNESS_NOISES, family_of
@@ -29,7 +28,9 @@ def simulate(context: Context, task: str) -> Any:
     cells = []
     for noise in ROBUSTNESS_NOISES[task]:
         ours = [panel for panel in panels if panel.noise == noise]
-        learners = {f"{name} for {panel.p_c}": learner for panel in ours for name, learner in _lineup(panel, tuned, names)}
+        learners = {
+            f"{name} for {panel.p_c}": learner for panel in ours for name, learner in _lineup(panel, context, tuned, names)
+        }
         for p_c in rates:
             environment = ChangingEnvironment(family_of(task, noise), float(p_c))
             benchmark = benchmark_for(Environment(task, noise, float(p_c)), context.near)
@@ -49,7 +50,8 @@ def simulate(context: Context, task: str) -> Any:
     return described(xarray.Dataset(data, coordinates), context, task)
 
 
-def _lineup(panel: Environment, tuned: dict[tuple[str, Environment], Best], names: tuple[str, ...]) -> list[tuple[str, Any]]:
-    exact = ExactBayes(family_of(panel.task, panel.noise), panel.p_c)
-    learners = {"Exact Bayes": exact, **all_learners(panel, tuned)}
+def _lineup(
+    panel: Environment, context: Context, tuned: dict[tuple[str, Environment], Best], names: tuple[str, ...]
+) -> list[tuple[str, Any]]:
+    learners = {"Exact Bayes": benchmark_for(panel, context.near), **all_learners(panel, tuned)}
     return [(name, learners[name]) for name in names]

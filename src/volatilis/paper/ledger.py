@@ -1,0 +1,85 @@
+"""What each part of a run has cost: time, processor time and memory, summed over all the runs that went on in one folder."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import resource
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
+
+EVERY = 5.0  # seconds between writes: no more than this is lost when a run is killed
+
+
+class Cost(NamedTuple):
+    """Seconds on the clock, and seconds of all processor cores together in this process."""
+
+    seconds: float = 0.0
+    processor_seconds: float = 0.0
+
+    def plus(self, other: Cost) -> Cost:
+        return Cost(self.seconds + other.seconds, self.processor_seconds + other.processor_seconds)
+
+
+class Ledger:
+    """`with ledger.part(name)` charges what happens inside to a name; a part within a part is charged to the inner one only."""
+
+    def __init__(self, path: pathlib.Path) -> None:
+        self._path = path
+        self.costs, self.memory = self._read()
+        self._parts: list[str] = []
+        self._charged_until = self._written = Cost()
+
+    @contextmanager
+    def part(self, name: str) -> Iterator[None]:
+        self.charge()
+        self._parts.append(name)
+        try:
+            yield
+        finally:
+            self.charge()
+            self._parts.pop()
+            self._write()
+
+    def charge(self) -> None:
+        """What was spent since the last charge goes to the part that is open."""
+        now = Cost(time.perf_counter(), time.process_time())
+        if self._parts:
+            spent = Cost(*(new - old for new, old in zip(now, self._charged_until, strict=True)))
+            self.costs[self._parts[-1]] = self.costs.get(self._parts[-1], Cost()).plus(spent)
+            self.memory = max(self.memory, most_memory())
+            if now.seconds - self._written.seconds > EVERY:
+                self._write()
+                self._written = now
+        self._charged_until = now
+
+    def total(self) -> Cost:
+        total = Cost()
+        for cost in self.costs.values():
+            total = total.plus(cost)
+        return total
+
+    def _read(self) -> tuple[dict[str, Cost], float]:
+        try:
+            content = json.loads(self._path.read_text())
+            costs = {str(name): Cost(float(cost[0]), float(cost[1])) for name, cost in content["costs"].items()}
+            return costs, float(content["memory"])
+        except FileNotFoundError:
+            return {}, 0.0
+        except (ValueError, TypeError, KeyError, IndexError, AttributeError):
+            raise ValueError(f"{self._path} is damaged; delete it (only the times of earlier runs are lost)") from None
+
+    def _write(self) -> None:
+        partial = self._path.with_suffix(".partial")
+        partial.write_text(json.dumps({"costs": self.costs, "memory": self.memory}, indent=1))
+        os.replace(partial, self._path)
+
+
+def most_memory() -> float:
+    """The largest resident memory of this process so far, in bytes."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return float(peak if sys.platform == "darwin" else peak * 1024)
