@@ -120,6 +120,12 @@ def validated(cls: C) -> C:
     return cls
 
 
+def rules_of(cls: type) -> dict[str, Rule]:
+    """What each field of a validated class accepts."""
+    rules = {name: _rule(hint) for name, hint in get_type_hints(cls, include_extras=True).items()}
+    return {name: rule for name, rule in rules.items() if rule is not None}
+
+
 def given_fields(value: Any) -> dict[str, Any]:
     """The fields of a validated NamedTuple that its maker gave: all but the derived ones."""
     defaults = type(value)._field_defaults

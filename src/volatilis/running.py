@@ -13,16 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from volatilis import _drivers, state_files, surprise
+from volatilis import _drivers, _pieces, state_files
 from volatilis._arguments import MISSING, check_learner, missing_policy, step_events, thread_count, wanted_readouts
 from volatilis._compile import Call
-from volatilis._drivers import ELAPSE, OBSERVE, RESET, STEP_HEAD, Outputs, lock_step_outputs, outputs
+from volatilis._drivers import ELAPSE, OBSERVE, RESET, STEP_HEAD, Outputs, lock_step_outputs
 from volatilis._seeds import generator_key, seed_sequence
 from volatilis._state_checks import check_state
 from volatilis._step_call import float_to_tuple
 from volatilis.beliefs import Belief
-from volatilis.families._base import prior_beliefs
-from volatilis.learners._base import Hypotheses, OneBelief
+from volatilis.learners._base import OneBelief
 from volatilis.traces import Step, Trace, Traces, step_class
 
 LOCK_STEP_COLUMNS = 64  # sequences side by side: enough to fill vector registers, few enough to stay in the first cache
@@ -226,45 +225,14 @@ def learner_checks(learner: Any) -> bool:
 
 
 def _run_one(learner: Any, key: int, values: np.ndarray, events: np.ndarray, readouts: tuple[str, ...]) -> Outputs:
-    out, state = outputs(len(values), learner.family.size(), readouts), learner.init(key)
-    progress = np.zeros(1, dtype=np.int64)
-    while progress[0] < len(values):
-        if not learner.has_room(state):
-            state = learner.grow(state)
-        if events.any():
-            Call(_drivers.run_sequence, learner, state, values, events, progress, out, release_gil=True)()
-        else:
-            Call(_drivers.run_observations, learner, state, values, progress, out, release_gil=True)()
-    size = learner.family.size()
-    return out._replace(means=out.means.reshape(-1, size), variances=out.variances.reshape(-1, size))
+    return _pieces.Readouts(learner, key, readouts).advance(values, events)
 
 
 def _trace(learner: Any, out: Outputs, values: np.ndarray, absent: np.ndarray, events: np.ndarray, key: int) -> Trace:
     def divergences(name: str) -> np.ndarray:
-        surprise.check_divergence(learner, name)
-        return _divergences(learner, name, key, values, events)
+        return _pieces.Divergences(learner, key, name).advance(values, events)
 
     return Trace(learner, out, values, absent, divergences)
-
-
-def _divergences(learner: Any, name: str, key: int, values: np.ndarray, events: np.ndarray) -> np.ndarray:
-    """Run the learner again, keeping the belief before each observation beside the one after it."""
-    family, out, progress = learner.family, np.empty(len(values)), np.zeros(1, dtype=np.int64)
-    if name == "confidence_corrected_surprise" and hasattr(family, "improper_scaled_likelihood"):
-        reason = family.improper_scaled_likelihood(np.where(events % RESET == OBSERVE, values, np.nan))
-        if reason is not None:
-            raise ValueError(f"confidence-corrected surprise needs a proper scaled likelihood, but {reason}")
-    state, before, member = learner.init(key), learner.init(key), prior_beliefs(family)
-    while progress[0] < len(values):
-        if not learner.has_room(state):
-            state, before = learner.grow(state), learner.grow(before)
-        mixture = isinstance(state, Hypotheses) and getattr(learner, "n", 2) > 1
-        measure = surprise.integrals(family, state.weights.size) if mixture else surprise.ClosedForm(0.0)
-        if name == "bayesian_surprise":
-            Call(surprise.run_bayesian, learner, state, before, measure, values, events, progress, out)()
-        else:
-            Call(surprise.run_confidence_corrected, learner, state, before, measure, member, values, events, progress, out)()
-    return out
 
 
 # --- many sequences ----------------------------------------------------------------------------------------------------

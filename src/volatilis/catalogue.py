@@ -1,0 +1,227 @@
+"""Families and learners by name: what there is, and how to write one as text.
+
+    gaussian:sigma=10,mu_0=150,sigma_0=87        a family
+    merge:n=20,p_c=0.1                           a learner, without its family
+    slow=merge:n=20,p_c=0.01                     the same under a label of its own
+    gaussian:sigma=column:noise                  a parameter that stands in a column of the table
+"""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+import json
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from volatilis import families, learners
+from volatilis._fields import DERIVED, rules_of
+
+FAMILIES: Mapping[str, type] = {
+    "gaussian": families.Gaussian,
+    "gaussian-unknown-variance": families.GaussianUnknownVariance,
+    "multivariate-gaussian": families.MultivariateGaussian,
+    "multivariate-gaussian-unknown-covariance": families.MultivariateGaussianUnknownCovariance,
+    "categorical": families.Categorical,
+    "bernoulli": families.Bernoulli,
+    "poisson": families.Poisson,
+    "exponential": families.Exponential,
+}
+LEARNERS: Mapping[str, type] = {
+    "exact-bayes": learners.ExactBayes,
+    "merge": learners.Merge,
+    "message-passing": learners.MessagePassing,
+    "particle-filter": learners.ParticleFilter,
+    "stratified-resampling": learners.StratifiedResampling,
+    "varsmile": learners.VarSMiLe,
+    "smile": learners.SMiLe,
+    "nas10-star": learners.Nas10Star,
+    "nas12-star": learners.Nas12Star,
+    "nas10": learners.Nas10,
+    "nas12": learners.Nas12,
+    "leaky": learners.Leaky,
+}
+ALIASES: Mapping[str, str] = {  # the paper's names
+    "exact": "exact-bayes",
+    "mp": "message-passing",
+    "pf": "particle-filter",
+    "sor": "stratified-resampling",
+    "nas10*": "nas10-star",
+    "nas12*": "nas12-star",
+}
+LABEL = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+COLUMN = "column:"
+
+
+class Parameter(NamedTuple):
+    """A parameter of a family or learner: what it accepts in words; `default` is None where one must be given."""
+
+    name: str
+    default: Any
+    accepts: str
+
+
+class FromColumn(NamedTuple):
+    """A parameter's value that stands in a column, the same in all rows of a group."""
+
+    column: str
+
+
+class Recipe(NamedTuple):
+    """A family or learner as it was written, its columns not yet looked up."""
+
+    label: str
+    name: str
+    fields: tuple[tuple[str, Any], ...]
+    text: str
+
+    def columns(self) -> tuple[str, ...]:
+        """The columns that it needs."""
+        return tuple(value.column for _, value in self.fields if isinstance(value, FromColumn))
+
+    def values(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        """The parameters, those in columns taken from a row."""
+        return {name: row[value.column] if isinstance(value, FromColumn) else value for name, value in self.fields}
+
+
+# --- what there is -------------------------------------------------------------------------------------------------------
+
+
+def parameters(name: str) -> list[Parameter]:
+    """The parameters of a family or learner, but for a learner's family."""
+    cls = FAMILIES.get(name) or LEARNERS[name]
+    signature = inspect.signature(cls.__new__).parameters if name in ("nas10", "nas12") else None
+    rules = rules_of(families.Gaussian) | rules_of(cls) if signature else rules_of(cls)
+    defaults: Mapping[str, Any]
+    if signature:
+        defaults = {n: None if p.default is p.empty else p.default for n, p in signature.items() if n != "cls"}
+    else:
+        defaults = {n: cls._field_defaults.get(n) for n in cls._fields}  # type: ignore[attr-defined]
+    given = {n: default for n, default in defaults.items() if n != "family" and default is not DERIVED}
+    return [Parameter(n, default, rules[n].words) for n, default in given.items()]
+
+
+def sentence(name: str) -> str:
+    """The first sentence of its description."""
+    text = inspect.getdoc(FAMILIES.get(name) or LEARNERS[name]) or ""
+    return " ".join(text.split("\n\n")[0].split())
+
+
+# --- from text -----------------------------------------------------------------------------------------------------------
+
+
+def parse_family(text: str) -> Recipe:
+    return _parse(text, FAMILIES, "family")
+
+
+def parse_learner(text: str) -> Recipe:
+    return _parse(text, LEARNERS, "learner")
+
+
+def parse_learners(texts: Iterable[str]) -> list[Recipe]:
+    """Several, with labels that differ: two of a kind get their parameters into the label, unless labelled by hand."""
+    recipes = [parse_learner(text) for text in texts]
+    count = {r.label: sum(other.label == r.label for other in recipes) for r in recipes}
+    named = [r if count[r.label] == 1 else r._replace(label=_longer_label(r)) for r in recipes]
+    seen: set[str] = set()
+    for recipe in named:
+        if recipe.label in seen:
+            raise ValueError(f"two learners are called {recipe.label!r}; give one another label: other={recipe.text}")
+        seen.add(recipe.label)
+    return named
+
+
+def make_family(recipe: Recipe, row: Mapping[str, Any]) -> Any:
+    return _make(recipe, FAMILIES[recipe.name], recipe.values(row))
+
+
+def make_learner(recipe: Recipe, family: Any, row: Mapping[str, Any]) -> Any:
+    """The learner for a family. Nas10 and Nas12 take their noise and prior mean from it, as far as they are not given."""
+    cls, values = LEARNERS[recipe.name], recipe.values(row)
+    if cls in (learners.Nas10, learners.Nas12):
+        if not isinstance(family, families.Gaussian):
+            raise ValueError(f"{recipe.text!r}: {cls.__name__} is defined for the family gaussian only")
+        return _make(recipe, cls, {"sigma": family.sigma, "mu_0": family.mu_0} | values)
+    return _make(recipe, cls, {"family": family} | values)
+
+
+def _make(recipe: Recipe, cls: type, values: dict[str, Any]) -> Any:
+    try:
+        return cls(**values)
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"{recipe.text!r}: {error}") from None
+
+
+def _parse(text: str, known: Mapping[str, type], kind: str) -> Recipe:
+    head, _, tail = text.partition(":")
+    label, equals, name = head.rpartition("=")
+    key = name.strip().lower().replace("_", "-")
+    key = ALIASES.get(key, key)
+    plain = {entry.replace("-", ""): entry for entry in known}
+    key = plain.get(key.replace("-", ""), key)
+    if key not in known:
+        close = difflib.get_close_matches(key, known, 1)
+        hint = f"; did you mean {close[0]}?" if close else ""
+        raise ValueError(f"{text!r}: there is no {kind} {name.strip()!r}; there are {', '.join(known)}{hint}")
+    label = label.strip() if equals else key.replace("-", "_")
+    if not LABEL.fullmatch(label):
+        raise ValueError(f"{text!r}: the label {label!r} is not accepted; letters, digits and _ are, a letter first")
+    return Recipe(label, key, tuple(_fields(text, tail, key)), text)
+
+
+def _fields(text: str, tail: str, name: str) -> Iterable[tuple[str, Any]]:
+    accepted, seen = {p.name: p for p in parameters(name)}, set()
+    for item in _split(tail):
+        field, equals, value = (part.strip() for part in item.partition("="))
+        if not equals or not value:
+            raise ValueError(f"{text!r}: {item!r} is not accepted; parameters are written name=value, with commas between")
+        if field not in accepted:
+            close = difflib.get_close_matches(field, accepted, 1)
+            hint = f"; did you mean {close[0]}?" if close else ""
+            raise ValueError(f"{text!r}: {name} has no parameter {field!r}; it has {', '.join(accepted) or 'none'}{hint}")
+        if field in seen:
+            raise ValueError(f"{text!r}: {field} is given twice")
+        seen.add(field)
+        yield field, _value(text, field, value)
+    for parameter in accepted.values():
+        from_family = name in ("nas10", "nas12") and parameter.name == "sigma"
+        if parameter.default is None and parameter.name not in seen and not from_family:
+            raise ValueError(f"{text!r}: {parameter.name} is missing; it must be {parameter.accepts}")
+
+
+def _value(text: str, field: str, value: str) -> Any:
+    if value.startswith(COLUMN):
+        return FromColumn(value.removeprefix(COLUMN).strip())
+    try:
+        return number(value)
+    except ValueError:
+        pass
+    try:
+        return json.loads(value)
+    except ValueError:
+        raise ValueError(f"{text!r}: {field} = {value} is not a number; nor is it [a,b], [[a,b],[c,d]] or column:NAME") from None
+
+
+def number(text: str) -> int | float:
+    """A whole number as int, any other as float."""
+    try:
+        return int(text)
+    except ValueError:
+        return float(text)
+
+
+def _split(text: str) -> list[str]:
+    """At commas that stand in no bracket."""
+    parts, depth, start = [], 0, 0
+    for i, character in enumerate(text):
+        depth += (character in "[(") - (character in "])")
+        if character == "," and depth == 0:
+            parts.append(text[start:i])
+            start = i + 1
+    return [part.strip() for part in [*parts, text[start:]] if part.strip()]
+
+
+def _longer_label(recipe: Recipe) -> str:
+    shown = (f"{name}{value}" for name, value in recipe.fields if isinstance(value, (int, float)))
+    return re.sub(r"[^A-Za-z0-9_]", "_", "_".join((recipe.label, *shown)))

@@ -1,0 +1,20 @@
+"""Tables of trials or observations, one row each: CSV, TSV, Parquet and JSON lines, plain or compressed, read in batches."""
+
+from volatilis.tables.columns import TableError, column_named, empty_as_missing, numbers, texts
+from volatilis.tables.formats import KINDS, kind_of
+from volatilis.tables.reading import Table, open_table
+from volatilis.tables.writing import write_text, writer
+
+__all__ = [
+    "KINDS",
+    "Table",
+    "TableError",
+    "column_named",
+    "empty_as_missing",
+    "kind_of",
+    "numbers",
+    "open_table",
+    "texts",
+    "write_text",
+    "writer",
+]

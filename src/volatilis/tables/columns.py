@@ -1,0 +1,83 @@
+"""Columns: found by name, read as numbers or texts; what is wrong in one is said with file, row, column and value.
+
+Rows are counted from 1, after the header.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+MISSING = ("", "n/a", "na", "nan", "null", "none", ".")  # in lower case; what BIDS, pandas, R, SQL and SPSS write
+
+
+class TableError(ValueError):
+    """Something in a table that cannot be used: where it is, and what would be accepted."""
+
+
+def column_named(columns: Sequence[str], name: str, path: str, use: str) -> str:
+    """The column, or an error with the nearest name."""
+    if name in columns:
+        return name
+    folded = {column.lower(): column for column in columns}
+    close = difflib.get_close_matches(name.lower(), folded, 1)
+    hint = f"; did you mean {folded[close[0]]!r}?" if close else ""
+    raise TableError(f"{path}: there is no column {name!r} ({use}); there are {', '.join(map(repr, columns))}{hint}")
+
+
+def numbers(values: Any, path: str, first_row: int, column: str, accepted: str = "a number") -> np.ndarray:
+    """An Arrow column as float64, NaN where it is missing."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind = values.type
+    if pa.types.is_dictionary(kind):
+        values, kind = values.cast(kind.value_type), kind.value_type
+    if pa.types.is_boolean(kind):
+        values = values.cast(pa.int8())
+    elif pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        cleaned = empty_as_missing(values)
+        try:
+            values = pc.cast(cleaned, pa.float64())
+        except pa.ArrowInvalid:
+            values = pa.array(_one_by_one(cleaned, path, first_row, column, accepted), pa.float64())
+    elif not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind) or pa.types.is_null(kind)):
+        raise TableError(f"{path}: column {column!r} holds values of type {kind}; {accepted} is accepted")
+    return np.asarray(values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False), dtype=np.float64)
+
+
+def texts(values: Any) -> list[str | None]:
+    """An Arrow column as texts, None where it is missing."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(values.type):
+        values = values.cast(values.type.value_type)
+    if pa.types.is_floating(values.type):  # 3.0 is the same category, and the same subject, as 3
+        return [None if v is None or v != v else str(int(v)) if v.is_integer() else repr(v) for v in values.to_pylist()]
+    return empty_as_missing(values.cast(pa.string())).to_pylist()
+
+
+def empty_as_missing(values: Any) -> Any:
+    """Texts without spaces around them; those that mean "missing" as nulls."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    trimmed = pc.utf8_trim_whitespace(values.cast(pa.string()))
+    return pc.if_else(pc.is_in(pc.utf8_lower(trimmed), pa.array(MISSING)), pa.scalar(None, pa.string()), trimmed)
+
+
+def _one_by_one(cleaned: Any, path: str, first_row: int, column: str, accepted: str) -> list[float | None]:
+    """What Arrow did not read: a number that it does not know (+1), or the first value that is none."""
+    found: list[float | None] = []
+    for i, text in enumerate(cleaned.to_pylist()):
+        try:
+            if text is not None and "_" in text:
+                raise ValueError
+            found.append(None if text is None else float(text))
+        except ValueError:
+            comma = " (a decimal point, not a comma)" if "," in text else ""
+            raise TableError(f"{path}: row {first_row + i}, column {column!r}: {text!r} is not {accepted}{comma}") from None
+    return found

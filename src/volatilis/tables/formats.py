@@ -1,0 +1,71 @@
+"""Which kind of file it is, and how to open it: compression is seen in its first bytes, the rest in its name."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+import os
+import pathlib
+from typing import IO, Any
+
+from volatilis.tables.columns import TableError
+
+KINDS = {".csv": "csv", ".tsv": "tsv", ".parquet": "parquet", ".pq": "parquet", ".jsonl": "jsonl", ".ndjson": "jsonl"}
+COMPRESSIONS = (".gz", ".bz2", ".xz", ".zst")
+MAGIC = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ\x00": ".xz", b"\x28\xb5\x2f\xfd": ".zst"}
+ACCEPTED = ".csv, .tsv, .parquet, .jsonl, or one of these with .gz, .bz2, .xz or .zst after it"
+
+
+def kind_of(path: str | os.PathLike[str]) -> tuple[str, str]:
+    """csv, tsv, parquet or jsonl, and the ending of its compression or nothing; from the name."""
+    endings = [ending.lower() for ending in pathlib.Path(path).suffixes]
+    compression = endings.pop() if endings and endings[-1] in COMPRESSIONS else ""
+    if not endings or endings[-1] not in KINDS:
+        raise TableError(f"{path}: the name does not say which kind of table it is; {ACCEPTED} is accepted")
+    kind = KINDS[endings[-1]]
+    if kind == "parquet" and compression:
+        raise TableError(f"{path}: Parquet is compressed inside; write it without {compression}")
+    return kind, compression
+
+
+def open_bytes(path: str | os.PathLike[str]) -> tuple[IO[bytes], IO[bytes]]:
+    """The file, and what is in it once decompressed; both to be closed."""
+    raw = open(path, "rb")  # noqa: SIM115 (closed by the caller)
+    try:
+        start = raw.read(6)
+        raw.seek(0)
+        compression = next((ending for magic, ending in MAGIC.items() if start.startswith(magic)), "")
+        return raw, decompressed(raw, compression)
+    except BaseException:
+        raw.close()
+        raise
+
+
+def decompressed(raw: IO[bytes], compression: str) -> Any:
+    if compression == ".gz":
+        return gzip.GzipFile(fileobj=raw)
+    if compression == ".bz2":
+        return bz2.BZ2File(raw)
+    if compression == ".xz":
+        return lzma.LZMAFile(raw)
+    if compression == ".zst":
+        import pyarrow as pa
+
+        return pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), "zstd")
+    return raw
+
+
+def compressed(raw: IO[bytes], compression: str) -> Any:
+    if compression == ".gz":
+        return gzip.GzipFile(filename="", mode="wb", compresslevel=6, fileobj=raw, mtime=0)
+    if compression == ".bz2":
+        return bz2.BZ2File(raw, "wb")
+    if compression == ".xz":
+        return lzma.LZMAFile(raw, "wb")
+    if compression == ".zst":
+        import pyarrow as pa
+
+        own = os.fdopen(os.dup(raw.fileno()), "wb")  # closed with the stream, unlike what it was given
+        return pa.CompressedOutputStream(pa.PythonFile(own, mode="w"), "zstd")
+    return raw
