@@ -89,6 +89,34 @@ def run_sequence(learner: Any, state: Any, ys: Any, events: Any, progress: Any, 
     progress[0] = events.size
 
 
+def run_keyed(learner: Any, states: Any, order: Any, rows: Any, ys: Any, events: Any, progress: Any, out: Any) -> None:
+    """Interleaved sequences: step t = order[j] belongs to the sequence whose state is states.at(rows[t]).
+
+    From j = progress[0] to progress[1]; stops early, and says where, when that state needs more room.
+    """
+    for j in range(progress[0], progress[1]):
+        t = order[j]
+        state = states.at(rows[t])
+        if not learner.has_room(state):
+            progress[0] = j
+            return
+        if events[t] == OBSERVE:
+            info = learner.update(state, ys[t])
+            if out.gamma.size > 0:
+                out.log_p[t] = info.log_p
+                out.log_p_0[t] = info.log_p_0
+                out.gamma[t] = info.gamma
+        else:
+            if events[t] == ELAPSE:
+                learner.elapse(state)
+            if out.gamma.size > 0:
+                out.log_p[t] = np.nan
+                out.log_p_0[t] = np.nan
+                out.gamma[t] = np.nan
+        read_learned(learner, state, t, out)
+    progress[0] = progress[1]
+
+
 @compiled_function
 def read_learned(learner: Any, state: Any, t: int, out: Any) -> None:
     """What is learned after step t, as far as it was asked for."""

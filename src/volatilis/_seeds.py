@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -19,3 +22,9 @@ def seed_sequence(seed: Any) -> np.random.SeedSequence:
 def generator_key(seed: Any) -> int:
     """64 bits for the generator inside compiled code."""
     return int(seed_sequence(seed).generate_state(1, np.uint64)[0])
+
+
+def named_seed(seed: int, name: Sequence[str]) -> np.random.SeedSequence:
+    """A group's or a key's own random numbers: they depend on its name, not on which others there are."""
+    digest = hashlib.sha256(json.dumps(list(name)).encode()).digest()
+    return np.random.SeedSequence([seed, *np.frombuffer(digest[:16], dtype=np.uint32).tolist()])

@@ -9,11 +9,12 @@ import typer
 from volatilis.cli.lists import families, learners
 from volatilis.cli.paper import paper
 from volatilis.cli.run import run
+from volatilis.cli.watch import watch
 
 app = typer.Typer(
     help="Learning in volatile environments: tell noise from change, observation by observation.",
-    epilog="Exit codes: 0 done; 2 wrong arguments or input, nothing was written; 130 stopped with Ctrl-C; 141 the reader of "
-    "standard output went away.",
+    epilog="Exit codes: 0 done; 2 wrong arguments or input, nothing was written; 130 stopped with Ctrl-C, "
+    "143 with SIGTERM; 141 the reader of standard output went away.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
@@ -35,6 +36,7 @@ def _main(
 
 
 app.command()(run)
+app.command()(watch)
 app.command()(learners)
 app.command()(families)
 app.command()(paper)

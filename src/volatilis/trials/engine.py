@@ -5,8 +5,6 @@ The same numbers whatever the number of workers and however the rows of differen
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -15,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from volatilis._arguments import missing_policy, thread_count
+from volatilis._seeds import named_seed
 from volatilis.catalogue import Recipe
 from volatilis.tables import Table, column_named, kind_of, open_table, writer
 from volatilis.trials.groups import Group, Key, split
@@ -211,8 +210,8 @@ class Engine:
     def _new_sessions(self, rows: Rows, group: Group) -> list[Session]:
         learners = self.inputs.learners(rows, group)
         wanted = [tuple(dict.fromkeys(c.measure for c in self.columns if c.label == r.label)) for r in self.order.learners]
-        entropy = [self.order.seed, *_words_of(group.key)]
-        return [Session(learner, np.random.SeedSequence(entropy), names) for learner, names in zip(learners, wanted, strict=True)]
+        seed = named_seed(self.order.seed, group.key)
+        return [Session(learner, seed, names) for learner, names in zip(learners, wanted, strict=True)]
 
     def _advance(self, rows: Rows, group: Group, computed: dict[str, np.ndarray]) -> int:
         """All learners on a group's next rows; returns how many outcomes are missing."""
@@ -224,12 +223,6 @@ class Engine:
             values = found[column.label][column.measure]
             computed[column.name][group.rows] = values if column.element is None else values[:, column.element]
         return int(absent.sum())
-
-
-def _words_of(key: Key) -> list[int]:
-    """A group's own random numbers depend on its name alone, not on which other groups there are."""
-    digest = hashlib.sha256(json.dumps(key).encode()).digest()
-    return list(np.frombuffer(digest[:16], dtype=np.uint32).tolist())
 
 
 def _cast(values: Any, kind: Any) -> Any:

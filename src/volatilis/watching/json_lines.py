@@ -1,0 +1,114 @@
+"""JSON lines: an object a line, `{"sensor": "a", "value": 1.25}`, or just the observation, `1.25` or `[1.25, 0.5]`."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+
+from volatilis.watching.records import BadLineError, Fields, Records, key_text, keys_are_fine, no_field, one_key, one_number
+
+OBJECTS, BARE = "{}", "[]"  # how `to_data` tells them apart; no header of a CSV can be this
+
+
+class JsonLines:
+    """Lines of one kind: objects, or bare observations."""
+
+    def __init__(self, fields: Fields, bare: bool) -> None:
+        self._fields, self._bare = fields, bare
+        self._scan = json.JSONDecoder().raw_decode
+        self._numbers = {float, int, bool, type(None)} if fields.takes_booleans else {float, int, type(None)}
+        if bare and fields.key:
+            raise ValueError(f"--key {','.join(fields.key)}: the lines are bare numbers, which have no key")
+
+    @classmethod
+    def for_line(cls, line: str, fields: Fields, surely: bool) -> JsonLines | None:
+        """For an input that begins with this line; None where it is not JSON, unless it surely is."""
+        try:
+            value = json.loads(line)
+        except ValueError:
+            if not surely and not line.startswith(("{", "[")):
+                return None
+            value = {}  # it begins like an object: the line is bad, and those after it may be good
+        if isinstance(value, str) and not surely:
+            return None
+        return cls(fields, bare=not isinstance(value, dict))
+
+    @classmethod
+    def from_data(cls, data: str, fields: Fields) -> JsonLines | None:
+        return cls(fields, data == BARE) if data in (OBJECTS, BARE) else None
+
+    def to_data(self) -> str:
+        return BARE if self._bare else OBJECTS
+
+    def all(self, lines: list[str]) -> Records | None:
+        """None where some line is not as most are: then they are looked at one by one."""
+        scan, fields = self._scan, self._fields
+        try:
+            found = [scan(line, 0) for line in lines]
+            rows = [row for (row, end), line in zip(found, lines, strict=True) if end == len(line) or line[end:] == "\r"]
+            if len(rows) != len(lines):
+                return None
+            values = self._values(rows)
+            keys = self._keys(rows)
+        except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
+            return None
+        if fields.width is not None and values.shape != (len(rows), fields.width):
+            return None
+        return Records(keys, values)
+
+    def _values(self, rows: list[Any]) -> np.ndarray:
+        names, fields = self._fields.values, self._fields
+        if self._bare:
+            values: list[Any] = rows
+        elif len(names) == 1:
+            values = [row[names[0]] for row in rows]
+        else:
+            values = [[row[name] for name in names] for row in rows]
+        if fields.categories:
+            return np.array([fields.categories[value] for value in values])
+        flat = values if fields.width is None else [number for vector in values for number in vector]
+        if not self._numbers.issuperset(map(type, flat)):
+            raise TypeError
+        return np.array(values, dtype=np.float64)
+
+    def _keys(self, rows: list[Any]) -> list[Any]:
+        names = self._fields.key
+        if not names:
+            return []
+        if len(names) > 1:
+            return [one_key([row[name] for name in names], names) for row in rows]
+        keys = [row[names[0]] for row in rows]
+        if set(map(type, keys)) == {str}:
+            if not keys_are_fine(keys):
+                raise ValueError
+            return keys
+        return [key_text(key, names[0]) for key in keys]
+
+    def one(self, line: str) -> Records:
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise BadLineError(f"it is not JSON ({getattr(error, 'msg', 'nested too deeply')})") from None
+        fields = self._fields
+        if self._bare != (not isinstance(row, dict)):
+            example = "1.25" if self._bare else f'{{"{fields.values[0]}": 1.25}}'
+            raise BadLineError(f"the lines are such as {example}, and this is not")
+        if not self._bare:
+            for name in (*fields.key, *fields.values):
+                if name not in row:
+                    raise BadLineError(no_field(name, row))
+        keys = [one_key([row[name] for name in fields.key], fields.key)] if fields.key else []
+        return Records(keys, np.array([self._one_value(row)]))
+
+    def _one_value(self, row: Any) -> Any:
+        fields, name = self._fields, self._fields.values[0]
+        if fields.width is None:
+            return one_number(row if self._bare else row[name], name, fields)
+        vector = row if self._bare else row[name] if len(fields.values) == 1 else [row[n] for n in fields.values]
+        if vector is None:
+            return [np.nan] * fields.width
+        if not isinstance(vector, list) or len(vector) != fields.width:
+            raise BadLineError(f"{name!r} is not a list of {fields.width} numbers")
+        return [one_number(number, name, fields) for number in vector]

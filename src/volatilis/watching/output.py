@@ -1,0 +1,59 @@
+"""Where lines go: standard output or a file. In a file every line stands once, also after kill -9: what was written after the
+last saved state is cut off before it is written again."""
+
+from __future__ import annotations
+
+import os
+import select
+import stat
+import sys
+from collections.abc import Callable
+
+STANDARD_OUTPUT = "-"
+
+
+class Output:
+    """Writes whole lines at once."""
+
+    def __init__(self, path: str, saved: int | None, report: Callable[[str], None]) -> None:
+        """`saved` is the length that the file had when the state was saved."""
+        self.path = path
+        self._is_standard = path == STANDARD_OUTPUT
+        if self._is_standard:
+            sys.stdout.flush()
+            self.descriptor = sys.stdout.fileno()
+        else:
+            self.descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+            if saved is not None:
+                self._cut(saved, report)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether a header belongs at its beginning: nothing is known of a pipe, so it is new."""
+        status = os.fstat(self.descriptor)
+        return not stat.S_ISREG(status.st_mode) or status.st_size == 0
+
+    def length(self) -> int | None:
+        """To be saved with the state."""
+        return None if self._is_standard else os.fstat(self.descriptor).st_size
+
+    def write(self, data: bytes) -> None:
+        rest = memoryview(data)
+        while rest:
+            try:
+                rest = rest[os.write(self.descriptor, rest) :]
+            except BlockingIOError:  # whoever shares the other end does not want to wait; we do
+                poll = select.poll()
+                poll.register(self.descriptor, select.POLLOUT)
+                poll.poll()
+
+    def close(self) -> None:
+        if not self._is_standard:
+            os.close(self.descriptor)
+
+    def _cut(self, saved: int, report: Callable[[str], None]) -> None:
+        size = os.fstat(self.descriptor).st_size
+        if size > saved:
+            os.ftruncate(self.descriptor, saved)
+        elif size < saved:
+            report(f"{self.path} is shorter than it was when the state was saved: lines are added at its end")

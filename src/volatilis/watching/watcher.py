@@ -1,0 +1,256 @@
+"""The loop: lines that are there, through the learner, out at once; the state saved every so often and at the end."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from volatilis._arguments import missing_policy
+from volatilis._drivers import OBSERVE
+from volatilis.catalogue import Recipe, make_family, make_learner
+from volatilis.watching.alarms import Alarms, rules_for
+from volatilis.watching.keyed import ROWS, Keyed
+from volatilis.watching.lines import Block, Lines
+from volatilis.watching.memory import Memory
+from volatilis.watching.output import Output
+from volatilis.watching.parsing import Parsed, Parser
+from volatilis.watching.records import Fields
+from volatilis.watching.signals import Waiting
+from volatilis.watching.writing import Format, Written
+
+BAD_LINES = ("stop", "report")
+BUSY_SAVING = 0.05  # the largest share of time that goes into saving a large state
+
+
+class Order(NamedTuple):
+    """What to watch, and how.
+
+    input         a file, or - for standard input; `follow`: it grows, and may be rotated
+    key, value    the fields that make the key, and the observation (several for a vector)
+    missing       what a missing observation means: error, elapse (time passes), skip
+    alarm         an adaptation rate above this; alarm_run_length: a run length below this share of the longest
+    bad_lines     stop, or report and go on
+    state         a file that keeps everything; saved every so many seconds
+    replay        a pipe that starts again from its beginning: skip what was read before
+    """
+
+    input: str
+    family: Recipe
+    learner: Recipe
+    key: tuple[str, ...] = ()
+    value: tuple[str, ...] = ("value",)
+    input_format: str = "auto"
+    output_format: str = "jsonl"
+    out: str = "-"
+    measures: tuple[str, ...] | None = None
+    missing: str = "error"
+    categories: tuple[str, ...] = ()
+    alarm: float | None = None
+    alarm_run_length: float | None = None
+    only_alarms: bool = False
+    bad_lines: str = "stop"
+    follow: bool = False
+    state: str | None = None
+    save_every: float = 10.0
+    replay: bool = False
+    seed: int = 0
+
+
+class Summary(NamedTuple):
+    """What was seen since the state began, earlier runs included."""
+
+    observations: int = 0
+    missing: int = 0
+    bad_lines: int = 0
+    alarms: int = 0
+    keys: int = 0
+
+
+Report = Callable[[str], None]
+
+
+def watch(order: Order, report: Report) -> Summary:
+    """Until the input ends or a signal comes: KeyboardInterrupt for Ctrl-C, SystemExit(143) for SIGTERM, the state saved."""
+    watcher = Watcher(order, report)
+    with watcher, Waiting(watcher.output.descriptor) as waiting:
+        watcher.run(waiting)
+    if waiting.caught == signal.SIGINT:
+        raise KeyboardInterrupt
+    if waiting.caught is not None:
+        raise SystemExit(128 + waiting.caught)
+    return watcher.summary
+
+
+class Watcher:
+    """One input, one output, the states of all keys."""
+
+    def __init__(self, order: Order, report: Report) -> None:
+        self.order, self._report = order, report
+        if order.bad_lines not in BAD_LINES:
+            raise ValueError(f"--bad-lines {order.bad_lines}: {', '.join(BAD_LINES)} are accepted")
+        if not order.save_every >= 0.0:
+            raise ValueError(f"--save-every {order.save_every}: seconds, 0 or more, are accepted")
+        self._missing = missing_policy(order.missing)
+        learner = learner_of(order)
+        rules = rules_for(learner, order.alarm, order.alarm_run_length)
+        has_alarm = rules != (None, None)
+        if order.only_alarms and not has_alarm:
+            raise ValueError(f"--only-alarms: {type(learner).__name__} raises none; --alarm-run-length makes it")
+        fields = fields_of(order, learner)
+        self._format = Format(learner, fields, order.output_format, order.measures, has_alarm)
+        self._parser = Parser(fields, order.input_format, learner, self._missing != OBSERVE)
+        self._keyed, self._alarms = Keyed(learner, order.seed), Alarms(rules)
+        self._key_texts: list[str] = []
+        self.summary = Summary()
+        self._memory = Memory(order, self._keyed, self._alarms, self._parser)
+        saved = self._memory.load()
+        if saved is not None:
+            self.summary = saved.summary
+        self._saved, self._unsaved, self._next_save = saved, False, 0.0
+        self._lines = Lines(order.input, order.follow, report)
+        self.output = Output(order.out, saved.output if saved is not None and saved.out == order.out else None, report)
+
+    def __enter__(self) -> Watcher:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._lines.close()
+        self.output.close()
+
+    def run(self, waiting: Waiting) -> None:
+        try:
+            if self._saved is not None:
+                self._lines.go_on(self._saved.place, self.order.replay, waiting)
+            if self.output.is_empty:
+                self.output.write(self._format.header())
+            while waiting.caught is None and not self._lines.ended:
+                block = self._lines.next_block(waiting, self._seconds_to_save())
+                if block is not None:
+                    self._take(block)
+                if self._unsaved and self._seconds_to_save() == 0.0:
+                    self._save_or_say()
+        except BrokenPipeError:  # nobody reads: what was learned is kept
+            self._save()
+            raise
+        except _StoppedAtLineError as stopped:
+            self._save()
+            raise ValueError(str(stopped)) from None
+        self._save()
+
+    # --- lines -----------------------------------------------------------------------------------------------------------
+
+    def _take(self, block: Block) -> None:
+        try:
+            parsed = self._parser.parse(block.data, block.lines_before, block.begins, self._lines.goes_on)
+        except ValueError as error:
+            raise ValueError(f"{self._lines.name}: {error}") from None
+        data, count = block.data, block.data.count(b"\n") + (not block.data.endswith(b"\n"))
+        stopped = None
+        if parsed.bad and self.order.bad_lines == "stop":
+            bad = parsed.bad[0]
+            parsed, count = _before(parsed, bad.line), bad.line - block.lines_before - 1
+            data = _first_lines(data, count)
+            stopped = f"{self._lines.name}: line {bad.line}: {bad.reason}; --bad-lines report leaves such lines out"
+        for bad in parsed.bad:
+            self._report(f"{self._lines.name}: line {bad.line} is left out: {bad.reason}")
+        self._lines.take(data, count)
+        self._unsaved = self._unsaved or bool(data)
+        try:
+            for start in range(0, len(parsed.lines), ROWS):
+                self._advance(parsed, slice(start, start + ROWS))
+        finally:
+            self.summary = self.summary._replace(
+                bad_lines=self.summary.bad_lines + len(parsed.bad), keys=len(self._keyed.numbers) if self.order.key else 0
+            )
+        if stopped is not None:
+            raise _StoppedAtLineError(stopped)
+
+    def _advance(self, parsed: Parsed, part: slice) -> None:
+        lines, values, absent = parsed.lines[part], parsed.values[part], parsed.absent[part]
+        numbers = self._keyed.numbers_of(parsed.keys[part], len(lines))
+        out = self._keyed.advance(numbers, values, np.where(absent, self._missing, OBSERVE))
+        alarms, s = self._alarms.of(out, numbers, ~absent), self.summary
+        missing = int(np.count_nonzero(absent))
+        self.summary = s._replace(
+            observations=s.observations + len(lines) - missing,
+            missing=s.missing + missing,
+            alarms=s.alarms + int(np.count_nonzero(alarms)),
+        )
+        written = Written(lines, self._texts_of(numbers), values, absent, out, alarms)
+        if self.order.only_alarms:
+            written = written.only(alarms)
+        if len(written.lines):
+            self.output.write(self._format.text(written))
+
+    def _texts_of(self, numbers: np.ndarray) -> list[str]:
+        if not self.order.key:
+            return []
+        texts, keys = self._key_texts, self._keyed.numbers
+        if len(texts) < len(keys):
+            texts += [self._format.key_text(key) for key in list(keys)[len(texts) :]]
+        return [texts[number] for number in numbers.tolist()]
+
+    # --- saving ----------------------------------------------------------------------------------------------------------
+
+    def _seconds_to_save(self) -> float | None:
+        """None where there is nothing to save."""
+        if self.order.state is None or not self._unsaved:
+            return None
+        return max(0.0, self._next_save - time.monotonic())
+
+    def _save(self) -> None:
+        if self.order.state is None or not self._unsaved:
+            return
+        start = time.monotonic()
+        self._memory.save(self._lines.place, self.summary, self.output)
+        self._unsaved = False
+        self._next_save = time.monotonic() + max(self.order.save_every, (time.monotonic() - start) / BUSY_SAVING)
+
+    def _save_or_say(self) -> None:
+        """While the watcher runs a state that cannot be saved is no reason to stop: the disk may have room again later."""
+        try:
+            self._save()
+        except OSError as error:
+            self._report(f"{error.strerror or error}; the state is not saved, and will be tried again")
+            self._next_save = time.monotonic() + max(self.order.save_every, 1.0)
+
+
+class _StoppedAtLineError(Exception):
+    """A bad line; those before it were dealt with."""
+
+
+def _before(parsed: Parsed, line: int) -> Parsed:
+    count = int(np.searchsorted(parsed.lines, line))
+    return Parsed(parsed.lines[:count], parsed.keys[:count], parsed.values[:count], parsed.absent[:count], [])
+
+
+def _first_lines(data: bytes, count: int) -> bytes:
+    end = 0
+    for _ in range(count):
+        end = data.index(b"\n", end) + 1
+    return data[:end]
+
+
+def learner_of(order: Order) -> Any:
+    for recipe in (order.family, order.learner):
+        if recipe.columns():
+            raise ValueError(f"{recipe.text!r}: a parameter from a column is accepted by volatilis run, not by watch")
+    return make_learner(order.learner, make_family(order.family, {}), {})
+
+
+def fields_of(order: Order, learner: Any) -> Fields:
+    """What stands where in a line, checked against the family."""
+    family = learner.family
+    shape, named = family.observations([])[0].shape[1:], len(order.value)
+    width = shape[0] if shape else None
+    if named == 0 or named not in (1, width):
+        raise ValueError(f"the family observes {width or 1} numbers at a time; --value names {named}")
+    categories = getattr(family, "k", 2)
+    if order.categories and (order.family.name not in ("categorical", "bernoulli") or len(order.categories) != categories):
+        raise ValueError(f"--categories names {len(order.categories)}, but the family {order.family.name} does not have as many")
+    codes = {name: float(code) for code, name in enumerate(order.categories)}
+    return Fields(order.key, order.value, width, codes, order.family.name == "bernoulli")
