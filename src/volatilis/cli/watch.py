@@ -55,7 +55,9 @@ def watch(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No summary at the end.")] = False,
 ) -> None:
     """Watch a stream of lines: an estimate, its uncertainty, surprise and an alarm at each line, at once."""
-    with reported("watch", "The state is saved." if state else "No state was kept."):
+    with reported(
+        "watch", f"What was learned is in {state}; the same command goes on from there." if state else "No state was kept."
+    ):
         import sys
 
         from volatilis.catalogue import parse_family, parse_learner

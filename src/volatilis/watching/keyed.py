@@ -95,6 +95,11 @@ class Keyed:
             self._fresh.random[0] = generator_key(named_seed(self._seed, name))
         return self._fresh
 
+    def restore(self, keys: Sequence[Any], places: np.ndarray, pools: list[Pool]) -> None:
+        """States that were saved: the keys in their order, the pool and the row of each."""
+        self.numbers, self.pools = {key: number for number, key in enumerate(keys)}, pools
+        self.place_of = np.concatenate([places, np.zeros((FIRST_STATES, 2), dtype=np.int64)])
+
     def _add(self, key: Any, state: Any) -> None:
         number = self.numbers[key] = len(self.numbers)
         if number == len(self.place_of):

@@ -34,6 +34,7 @@ class Memory:
 
     def __init__(self, order: Order, keyed: Keyed, alarms: Alarms, parser: Parser) -> None:
         self._order, self._keyed, self._alarms, self._parser = order, keyed, alarms, parser
+        self._file: tuple[int, ...] | None = None  # as it was when it was last read or written here
 
     def save(self, place: Place, summary: Summary, output: Output) -> None:
         keyed, arrays = self._keyed, {"place_of": self._keyed.place_of[: len(self._keyed.numbers)]}
@@ -49,12 +50,16 @@ class Memory:
             "pools": len(keyed.pools),
             "keys": list(keyed.numbers),
         }
+        if self._file is not None and _file_at(self._path) not in (self._file, None):
+            raise StateFileError(f"{self._path} was written by another process meanwhile; it is left as it is")
         state.save(self._path, header, arrays)
+        self._file = _file_at(self._path)
 
     def load(self) -> Saved | None:
         """None where there is no file yet. A file of another learner, damaged, or something else is an error."""
         if self._order.state is None or not os.path.lexists(self._order.state):
             return None
+        self._file = _file_at(self._path)
         header, arrays = state.load(self._path)
         self._check_identity(header)
         try:
@@ -88,7 +93,7 @@ class Memory:
     def _set(self, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Saved:
         from volatilis.watching.watcher import Summary
 
-        keyed, keys = self._keyed, [tuple(key) if isinstance(key, list) else key for key in header["keys"]]
+        keys = [tuple(key) if isinstance(key, list) else key for key in header["keys"]]
         places = arrays["place_of"]
         if places.shape != (len(keys), 2) or places.dtype != np.int64 or len(set(keys)) != len(keys):
             raise ValueError("keys without a state, or states without a key")
@@ -101,7 +106,7 @@ class Memory:
         if not isinstance(header["out"], str) or not isinstance(header["output"], int | None):
             raise ValueError("its output is not one")
         self._parser.set_from(header["lines"])
-        keyed.numbers, keyed.pools, keyed.place_of = {key: i for i, key in enumerate(keys)}, pools, places.copy()
+        self._keyed.restore(keys, places, pools)
         self._alarms.longest = [float(longest) for longest in arrays["longest"]]
         return Saved(place, summary, header["out"], header["output"])
 
@@ -120,6 +125,14 @@ class Memory:
         pool = Pool(example)
         pool.set_arrays(found, np.flatnonzero(~taken).tolist())
         return pool
+
+
+def _file_at(path: str) -> tuple[int, ...] | None:
+    try:
+        found = os.stat(path)
+    except FileNotFoundError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def _shown(value: Any) -> str:

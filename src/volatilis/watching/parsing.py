@@ -26,10 +26,11 @@ class Bad(NamedTuple):
 
 
 class Parsed(NamedTuple):
-    """The lines that can be used, in order; `values` are as the family has them."""
+    """The lines that can be used, in order: what was observed, NaN where missing, and the same as the family has it."""
 
     lines: np.ndarray
     keys: Sequence[Any]
+    observed: np.ndarray
     values: np.ndarray
     absent: np.ndarray
     bad: list[Bad]
@@ -61,7 +62,7 @@ class Parser:
         lines = text.removeprefix(BYTE_ORDER_MARK).split("\n") if begins else text.split("\n")
         if lines[-1] == "":
             lines.pop()
-        if begins and not (goes_on and self._read is not None):
+        if begins and not (goes_on and isinstance(self._read, CsvLines)):
             self._read = None
         first = 0
         if self._read is None:
@@ -90,7 +91,7 @@ class Parser:
         if records is not None:
             checked = self._check(records.values)
             if checked is not None:
-                return Parsed(numbers, records.keys, *checked, [])
+                return Parsed(numbers, records.keys, records.values, *checked, [])
         return self._one_by_one(reader, lines, numbers)
 
     def _check(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
@@ -125,8 +126,9 @@ class Parser:
             values.append(records.values[0])
         if not kept:
             return self._nothing()._replace(bad=bad)
-        encoded, absent = self._learner.family.observations(np.array(values))
-        return Parsed(np.array(kept), keys, encoded, absent, bad)
+        observed = np.array(values)
+        encoded, absent = self._learner.family.observations(observed)
+        return Parsed(np.array(kept), keys, observed, encoded, absent, bad)
 
     def _check_one(self, records: Records) -> None:
         names = ", ".join(map(repr, self._fields.values))
@@ -140,7 +142,7 @@ class Parser:
 
     def _nothing(self) -> Parsed:
         values, absent = self._learner.family.observations([])
-        return Parsed(np.zeros(0, dtype=np.int64), [], values, absent, [])
+        return Parsed(np.zeros(0, dtype=np.int64), [], values, values, absent, [])
 
 
 def _decoded(data: bytes) -> tuple[str, bool]:

@@ -43,13 +43,13 @@ def save(path: str | os.PathLike[str], header: dict[str, Any], arrays: dict[str,
 
 def load(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """The header and the arrays of a state file, its checksum tested."""
-    data = pathlib.Path(path).read_bytes()
-    start, _, rest = data.partition(b"\n")
-    if not start.startswith(b'{"format": "' + FORMAT.encode() + b'"'):
+    begin = b'{"format": "' + FORMAT.encode() + b'"'
+    if not pathlib.Path(path).is_file() or not (data := _content(path, begin)):
         raise StateFileError(f"{path} is not a state file of volatilis watch; it is left as it is: give --state another name")
     if hashlib.sha256(data[:-CHECKSUM]).digest() != data[-CHECKSUM:]:
         raise StateFileError(f"{path} is damaged or cut short: its checksum does not fit; it is left as it is")
     try:
+        start, _, rest = data[:-CHECKSUM].partition(b"\n")
         header = json.loads(start)
         if header["version"] != VERSION:
             raise StateFileError(f"{path} has version {header['version']!r}; this release reads version {VERSION}")
@@ -59,6 +59,12 @@ def load(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, np.nda
         raise
     except (ValueError, KeyError, TypeError, EOFError, MemoryError, RecursionError) as error:
         raise StateFileError(f"{path} does not hold the state of a watcher: {error}") from None
+
+
+def _content(path: str | os.PathLike[str], begin: bytes) -> bytes:
+    """Nothing where the file does not begin so: it may be large, and is not ours."""
+    with open(path, "rb") as file:
+        return begin + file.read() if file.read(len(begin)) == begin else b""
 
 
 def check_arrays(learner: Any, example: dict[str, np.ndarray], found: dict[str, np.ndarray]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import time
 from collections.abc import Callable
@@ -16,7 +17,7 @@ from volatilis.watching.alarms import Alarms, rules_for
 from volatilis.watching.keyed import ROWS, Keyed
 from volatilis.watching.lines import Block, Lines
 from volatilis.watching.memory import Memory
-from volatilis.watching.output import Output
+from volatilis.watching.output import STANDARD_OUTPUT, Output
 from volatilis.watching.parsing import Parsed, Parser
 from volatilis.watching.records import Fields
 from volatilis.watching.signals import Waiting
@@ -111,6 +112,8 @@ class Watcher:
         if saved is not None:
             self.summary = saved.summary
         self._saved, self._unsaved, self._next_save = saved, False, 0.0
+        if order.out != STANDARD_OUTPUT and os.path.realpath(order.out) == os.path.realpath(order.input):
+            raise ValueError(f"--out {order.out} is the input: lines would be added to what is read")
         self._lines = Lines(order.input, order.follow, report)
         self.output = Output(order.out, saved.output if saved is not None and saved.out == order.out else None, report)
 
@@ -125,6 +128,9 @@ class Watcher:
         try:
             if self._saved is not None:
                 self._lines.go_on(self._saved.place, self.order.replay, waiting)
+            elif self.order.state is not None:  # now, so that a place where nothing can be written is told at once
+                self._unsaved = True
+                self._save()
             if self.output.is_empty:
                 self.output.write(self._format.header())
             while waiting.caught is None and not self._lines.ended:
@@ -157,19 +163,17 @@ class Watcher:
             stopped = f"{self._lines.name}: line {bad.line}: {bad.reason}; --bad-lines report leaves such lines out"
         for bad in parsed.bad:
             self._report(f"{self._lines.name}: line {bad.line} is left out: {bad.reason}")
+        texts = [self._advance(parsed, slice(start, start + ROWS)) for start in range(0, len(parsed.lines), ROWS)]
         self._lines.take(data, count)
         self._unsaved = self._unsaved or bool(data)
-        try:
-            for start in range(0, len(parsed.lines), ROWS):
-                self._advance(parsed, slice(start, start + ROWS))
-        finally:
-            self.summary = self.summary._replace(
-                bad_lines=self.summary.bad_lines + len(parsed.bad), keys=len(self._keyed.numbers) if self.order.key else 0
-            )
+        keys = len(self._keyed.numbers) if self.order.key else 0
+        self.summary = self.summary._replace(bad_lines=self.summary.bad_lines + len(parsed.bad), keys=keys)
+        self.output.write(b"".join(texts))  # once all of the block is learned: a reader may go away at any time
         if stopped is not None:
             raise _StoppedAtLineError(stopped)
 
-    def _advance(self, parsed: Parsed, part: slice) -> None:
+    def _advance(self, parsed: Parsed, part: slice) -> bytes:
+        """Some lines through the learner; returns what is to be written."""
         lines, values, absent = parsed.lines[part], parsed.values[part], parsed.absent[part]
         numbers = self._keyed.numbers_of(parsed.keys[part], len(lines))
         out = self._keyed.advance(numbers, values, np.where(absent, self._missing, OBSERVE))
@@ -180,11 +184,8 @@ class Watcher:
             missing=s.missing + missing,
             alarms=s.alarms + int(np.count_nonzero(alarms)),
         )
-        written = Written(lines, self._texts_of(numbers), values, absent, out, alarms)
-        if self.order.only_alarms:
-            written = written.only(alarms)
-        if len(written.lines):
-            self.output.write(self._format.text(written))
+        written = Written(lines, self._texts_of(numbers), parsed.observed[part], absent, out, alarms)
+        return self._format.text(written.only(alarms) if self.order.only_alarms else written)
 
     def _texts_of(self, numbers: np.ndarray) -> list[str]:
         if not self.order.key:
@@ -225,7 +226,8 @@ class _StoppedAtLineError(Exception):
 
 def _before(parsed: Parsed, line: int) -> Parsed:
     count = int(np.searchsorted(parsed.lines, line))
-    return Parsed(parsed.lines[:count], parsed.keys[:count], parsed.values[:count], parsed.absent[:count], [])
+    first = slice(count)
+    return Parsed(parsed.lines[first], parsed.keys[first], parsed.observed[first], parsed.values[first], parsed.absent[first], [])
 
 
 def _first_lines(data: bytes, count: int) -> bytes:

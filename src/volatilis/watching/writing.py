@@ -29,7 +29,7 @@ class Written(NamedTuple):
 
     lines: np.ndarray
     keys: list[str]
-    values: np.ndarray
+    observed: np.ndarray
     absent: np.ndarray
     out: Outputs
     alarms: np.ndarray
@@ -37,10 +37,10 @@ class Written(NamedTuple):
     def only(self, chosen: np.ndarray) -> Written:
         """Some of the lines."""
         keys = [text for text, is_chosen in zip(self.keys, chosen.tolist(), strict=True) if is_chosen] if self.keys else []
-        count, arrays = len(self.lines), (self.lines, self.values, self.absent, self.alarms)
-        lines, values, absent, alarms = (array[chosen] for array in arrays)
+        count, arrays = len(self.lines), (self.lines, self.observed, self.absent, self.alarms)
+        lines, observed, absent, alarms = (array[chosen] for array in arrays)
         out = Outputs(*(array.reshape(count, array.size // count)[chosen].ravel() for array in self.out))
-        return Written(lines, keys, values, absent, out, alarms)
+        return Written(lines, keys, observed, absent, out, alarms)
 
 
 class Format:
@@ -51,6 +51,7 @@ class Format:
             raise ValueError(f"--format {kind}: {', '.join(FORMATS)} are accepted")
         self._learner, self._kind, self._size = learner, kind, learner.family.size()
         self._keys, self._categories, self._has_alarm = len(fields.key), list(fields.categories), has_alarm
+        self._whole = learner.family.observations([])[0].dtype == np.int64
         self._measures = _chosen(learner, measures)
         observed = fields.values
         if fields.width is not None and len(observed) == 1:
@@ -75,6 +76,8 @@ class Format:
         return first + "".join(f",{json.dumps(name)}:{text}" for name, text in zip(names, others, strict=True))
 
     def text(self, written: Written) -> bytes:
+        if not len(written.lines):
+            return b""
         columns = [written.lines, *([written.keys] if self._keys else []), *self._observed(written)]
         columns += [column for measure in self._measures for column in self._computed(measure, written.out)]
         if self._has_alarm:
@@ -88,14 +91,17 @@ class Format:
         return [f"{measure}_{k}" for k in range(self._size)] if several else [measure]
 
     def _observed(self, written: Written) -> list[Any]:
-        observed = self._learner.family.as_observed(written.values)
+        observed, missing = written.observed, written.absent
         if self._categories:
             names = [_csv_text(n) if self._kind == "csv" else json.dumps(n) for n in self._categories]
-            texts, nothing = [names[int(code)] for code in observed], "" if self._kind == "csv" else "null"
-            return [[nothing if absent else text for text, absent in zip(texts, written.absent.tolist(), strict=True)]]
-        if written.absent.any():
-            observed = np.array(observed, dtype=np.float64)
-            observed[written.absent] = np.nan
+            names.append(self._number(math.nan))
+            return [[names[code] for code in np.where(missing, -1, observed).astype(np.int64).tolist()]]
+        if self._whole:
+            whole = np.where(missing, 0, observed).astype(np.int64)
+            if not missing.any():
+                return [whole]
+            gone, texts = self._number(math.nan), map(str, whole.tolist())
+            return [[gone if absent else text for text, absent in zip(texts, missing.tolist(), strict=True)]]
         return [observed] if observed.ndim == 1 else [np.ascontiguousarray(column) for column in observed.T]
 
     def _computed(self, measure: str, out: Outputs) -> list[np.ndarray]:

@@ -1,0 +1,220 @@
+"""The state file: going on from it, and never using or overwriting one that does not belong."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import pathlib
+from typing import Any
+
+import numpy as np
+import pytest
+
+from volatilis.catalogue import parse_family, parse_learner
+from volatilis.state_files import StateFileError
+from volatilis.watching import Order, state
+from volatilis.watching.output import Output
+from volatilis.watching.places import Place
+from volatilis.watching.watcher import Watcher
+
+from .command import FAMILY, LEARNER, keyed_lines, rows, sensor_values, watch
+
+VALUES = sensor_values(400)
+KEYS = np.random.default_rng(2).choice(["a", "b", "c"], 400).tolist()
+LINES = keyed_lines(VALUES, KEYS)
+
+
+def parts(text: str, cut: int) -> tuple[str, str]:
+    lines = text.splitlines(keepends=True)
+    return "".join(lines[:cut]), "".join(lines[cut:])
+
+
+@pytest.mark.parametrize("learner", ["varsmile:m=0.01", "merge:n=5,p_c=0.01", "pf:n=6,p_c=0.01", "exact:p_c=0.0001"])
+def test_going_on_gives_the_same_bits(tmp_path: pathlib.Path, learner: str) -> None:
+    log, kept = tmp_path / "log", tmp_path / "state"
+    options = [log, "--key", "sensor", "--family", FAMILY, "--learner", learner, "--alarm-run-length", "0.5"]
+    log.write_text(LINES)
+    whole = watch(*options, both=False)
+    first, rest = parts(LINES, 250)
+    log.write_text(first)
+    one = watch(*options, "--state", kept, both=False)
+    log.write_text(first + rest)
+    two = watch(*options, "--state", kept, both=False)
+    assert whole.returncode == one.returncode == two.returncode == 0
+    assert one.stdout + two.stdout == whole.stdout
+    assert two.stderr == whole.stderr  # the counts too
+    again = watch(*options, "--state", kept, both=False)
+    assert (again.stdout, again.stderr) == ("", whole.stderr)
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        (["--learner", "varsmile:m=0.002"], "another learner: VarSMiLe"),
+        (["--family", "gaussian:sigma=2"], "another learner: VarSMiLe"),
+        (["--key", "none"], "another key: sensor, and now it is none"),
+        (["--value", "x"], "another value: value, and now it is x"),
+        (["--seed", "1"], "another seed: 0, and now it is 1"),
+    ],
+)
+def test_a_state_of_something_else_is_refused(tmp_path: pathlib.Path, changed: list[str], said: str) -> None:
+    kept = tmp_path / "state"
+    options = {"--learner": LEARNER, "--family": FAMILY, "--key": "sensor", "--state": str(kept)}
+    assert watch(*[x for pair in options.items() for x in pair], text=LINES, both=False).returncode == 0
+    before = kept.read_bytes()
+    options |= {changed[0]: changed[1]}
+    done = watch(*[x for pair in options.items() for x in pair], text=LINES, both=False)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert "left as it is" in done.stderr
+    assert done.stdout == ""
+    assert kept.read_bytes() == before
+
+
+def test_the_same_learner_written_otherwise_is_the_same(tmp_path: pathlib.Path) -> None:
+    kept = tmp_path / "state"
+    for learner in ("merge:n=5,p_c=0.01", "Merge:p_c=1e-2,n=5"):
+        done = watch("--family", FAMILY, "--learner", learner, "--state", kept, text="20\n", both=False)
+        assert done.returncode == 0, done.stderr
+    assert "2 observations" in done.stderr
+
+
+def damaged(data: bytes) -> dict[str, bytes]:
+    middle = len(data) // 2
+    return {
+        "one byte changed": data[:middle] + bytes([data[middle] ^ 1]) + data[middle + 1 :],
+        "cut": data[:-10],
+        "half": data[:middle],
+        "only the beginning": data[:40],
+        "longer": data + b"x",
+    }
+
+
+def test_a_damaged_state_is_refused_and_left(tmp_path: pathlib.Path) -> None:
+    kept = tmp_path / "state"
+    assert watch("--state", kept, text="20\n21\n").returncode == 0
+    for name, data in damaged(kept.read_bytes()).items():
+        kept.write_bytes(data)
+        done = watch("--state", kept, text="20\n")
+        assert done.returncode == 2, name
+        assert "damaged or cut short" in done.stderr, name
+        assert kept.read_bytes() == data, name
+
+
+@pytest.mark.parametrize("data", [b"", b"my notes\n", b'{"format": "volatilis-stream"}', b"\x00" * 100])
+def test_a_file_that_is_no_state_is_refused_and_left(tmp_path: pathlib.Path, data: bytes) -> None:
+    kept = tmp_path / "notes"
+    kept.write_bytes(data)
+    done = watch("--state", kept, text="20\n")
+    assert done.returncode == 2
+    assert "is not a state file of volatilis watch" in done.stderr
+    assert kept.read_bytes() == data
+
+
+def forged(path: pathlib.Path, change: Any) -> None:
+    """A whole file with another content."""
+    header, arrays = state.load(path)
+    for name in ("format", "version", "arrays"):
+        header.pop(name)
+    change(header, arrays)
+    state.save(path, header, arrays)
+
+
+def _set(where: str, name: str, value: Any) -> Any:
+    def change(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+        if where == "header":
+            header[name] = value
+        else:
+            arrays[name] = value(arrays[name])
+
+    return change
+
+
+FORGERIES = {
+    "count": _set("arrays", "0.count", lambda a: a + 100),
+    "no hypothesis": _set("arrays", "0.count", lambda a: a * 0),
+    "weights": _set("arrays", "0.weights", lambda a: a * 2),
+    "not finite": _set("arrays", "0.chi", lambda a: a * np.nan),
+    "another shape": _set("arrays", "0.nu", lambda a: a[:, :4]),
+    "another kind": _set("arrays", "0.nu", lambda a: a.astype(np.float32)),
+    "row beyond": _set("arrays", "place_of", lambda a: a + np.array([0, 50])),
+    "pool beyond": _set("arrays", "place_of", lambda a: a + np.array([3, 0])),
+    "negative row": _set("arrays", "place_of", lambda a: a - np.array([0, 5])),
+    "two keys in one row": _set("arrays", "place_of", lambda a: a * 0),
+    "more keys": _set("header", "keys", ["a", "b", "c", "d"]),
+    "place": _set("header", "place", {"position": 3}),
+    "summary": _set("header", "summary", {"observations": "many"}),
+    "pools": _set("header", "pools", 5),
+    "out": _set("header", "output", "there"),
+}
+
+
+@pytest.mark.parametrize("name", FORGERIES)
+def test_native_code_never_sees_a_state_that_no_learner_made(tmp_path: pathlib.Path, name: str) -> None:
+    order = Order(
+        "-", parse_family(FAMILY), parse_learner("merge:n=5,p_c=0.01"), ("sensor",), state=str(tmp_path / "state"), out="-"
+    )
+    assert made_state(order).returncode == 0
+    forged(tmp_path / "state", FORGERIES[name])
+    with pytest.raises(StateFileError, match="does not hold the state of a watcher"):
+        Watcher(order, print)
+
+
+def made_state(order: Order) -> Any:
+    options = ["--family", FAMILY, "--learner", "merge:n=5,p_c=0.01", "--key", "sensor", "--state", order.state]
+    return watch(*options, text=LINES, both=False)
+
+
+def test_a_version_that_is_not_known(tmp_path: pathlib.Path) -> None:
+    kept = tmp_path / "state"
+    assert watch("--state", kept, text="20\n").returncode == 0
+    data = kept.read_bytes()[:-32].replace(b'"version": 1', b'"version": 9')
+    kept.write_bytes(data + hashlib.sha256(data).digest())
+    done = watch("--state", kept, text="20\n")
+    assert done.returncode == 2
+    assert "has version 9; this release reads version 1" in done.stderr
+
+
+def test_a_state_that_another_process_wrote_meanwhile_is_left(tmp_path: pathlib.Path) -> None:
+    order = Order(
+        "/dev/null", parse_family(FAMILY), parse_learner(LEARNER), state=str(tmp_path / "state"), out=str(tmp_path / "o")
+    )
+    one, other = Watcher(order, print), Watcher(order, print)
+    output = Output(order.out, None, print)
+    for watcher in (one, other):
+        watcher._memory.save(Place(), watcher.summary, output)
+    with pytest.raises(StateFileError, match="written by another process meanwhile"):
+        one._memory.save(Place(), one.summary, output)
+    other._memory.save(Place(), other.summary, output)
+
+
+def test_a_place_for_the_state_that_cannot_be_written_is_told_at_once(tmp_path: pathlib.Path) -> None:
+    done = watch("--state", tmp_path / "nowhere" / "state", text="20\n")
+    assert done.returncode == 2
+    assert "cannot write" in done.stderr
+    assert done.stdout == ""
+
+
+def test_a_state_holds_no_line_of_the_input_and_no_object(tmp_path: pathlib.Path) -> None:
+    kept = tmp_path / "state"
+    assert watch("--state", kept, "--key", "sensor", text=LINES).returncode == 0
+    data = kept.read_bytes()
+    header = json.loads(data.partition(b"\n")[0])
+    assert set(header["keys"]) == {"a", "b", "c"}
+    assert header["summary"]["observations"] == 400
+    assert b"pickle" not in data
+    assert LINES.splitlines()[0].encode() not in data
+
+
+def test_a_bad_line_stops_before_it_and_the_state_stands_there(tmp_path: pathlib.Path) -> None:
+    log, kept = tmp_path / "log", tmp_path / "state"
+    log.write_text("20\n21\nx\n22\n")
+    for _ in range(2):  # it stands there until the line is mended
+        done = watch(log, "--state", kept)
+        assert done.returncode == 2
+        assert f"{log}: line 3: it is not JSON" in done.stderr
+        assert "'x'" in done.stderr
+    log.write_text("20\n21\n23\n22\n")
+    done = watch(log, "--state", kept)
+    assert [row["value"] for row in rows(done.stdout)] == [23.0, 22.0]
+    assert "4 observations" in done.stderr
