@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import volatilis as vl
-from benchmarks import kernels, peers
+from benchmarks import kernels, peers, watch
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 START, END = "<!-- bench: start -->", "<!-- bench: end -->"
@@ -44,7 +44,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=5)
     options = parser.parse_args()
     rows: list[Row] = []
-    for section in (peer_rows, long_run_rows, stream_rows, many_rows, start_up_rows, kernel_rows):
+    for section in (peer_rows, long_run_rows, stream_rows, many_rows, watch_rows, start_up_rows, kernel_rows):
         print(f"measuring: {section.__name__.removesuffix('_rows').replace('_', ' ')} ...", file=sys.stderr, flush=True)
         rows += section(options.repeats)
     table = markdown(rows)
@@ -141,6 +141,18 @@ def many_rows(repeats: int) -> list[Row]:
     ]
 
 
+def watch_rows(repeats: int) -> list[Row]:
+    aim = 100_000
+    rows = [
+        Row(f"volatilis watch, VarSMiLe, {what}", f"{rate:,.0f} lines/s", "", "", f"at least {aim:,} lines/s", rate >= aim)
+        for what, rate in watch.speeds(3).items()
+    ]
+    for learner, memory in watch.memories().items():
+        what = f"volatilis watch, {learner}, {watch.KEYS:,} keys: memory"
+        rows.append(Row(what, f"{memory / 1e6:,.0f} MB", "", "", "under 1,000 MB", memory < 1e9))
+    return rows
+
+
 START_UP = """
 import json, sys, time
 begin = time.perf_counter()
@@ -199,7 +211,13 @@ def markdown(rows: list[Row]) -> str:
     lines = ["| what; beside what | volatilis | the other | ratio | aim | reached |", "|---|---|---|---|---|---|"]
     lines += [f"| {r.what} | {r.ours} | {r.other} | {r.ratio} | {r.aim} | {marks[r.reached]} |" for r in rows]
     versions = ", ".join(f"{name} {version}" for name, version in peers.versions().items())
-    return "\n".join([*lines, "", f"Times per observation, medians, one run on {os.cpu_count()} cores. {versions}."])
+    return "\n".join(
+        [
+            *lines,
+            "",
+            f"Times per observation, medians, one run on {os.cpu_count()} cores; lines/s per second of processor time. {versions}.",
+        ]
+    )
 
 
 def write_readme(table: str) -> None:

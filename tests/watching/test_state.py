@@ -179,13 +179,17 @@ def test_a_state_that_another_process_wrote_meanwhile_is_left(tmp_path: pathlib.
     order = Order(
         "/dev/null", parse_family(FAMILY), parse_learner(LEARNER), state=str(tmp_path / "state"), out=str(tmp_path / "o")
     )
-    one, other = Watcher(order, print), Watcher(order, print)
     output = Output(order.out, None, print)
-    for watcher in (one, other):
-        watcher._memory.save(Place(), watcher.summary, output)
-    with pytest.raises(StateFileError, match="written by another process meanwhile"):
+    with Watcher(order, print) as one, Watcher(order, print) as other:  # before there is a state
         one._memory.save(Place(), one.summary, output)
-    other._memory.save(Place(), other.summary, output)
+        with pytest.raises(StateFileError, match="written by another process meanwhile"):
+            other._memory.save(Place(), other.summary, output)
+    with Watcher(order, print) as one, Watcher(order, print) as other:  # from the same state
+        one._memory.save(Place(), one.summary, output)
+        one._memory.save(Place(), one.summary, output)
+        with pytest.raises(StateFileError, match="written by another process meanwhile"):
+            other._memory.save(Place(), other.summary, output)
+    output.close()
 
 
 def test_a_place_for_the_state_that_cannot_be_written_is_told_at_once(tmp_path: pathlib.Path) -> None:

@@ -50,7 +50,7 @@ class Memory:
             "pools": len(keyed.pools),
             "keys": list(keyed.numbers),
         }
-        if self._file is not None and _file_at(self._path) not in (self._file, None):
+        if _file_at(self._path) not in (self._file, None):
             raise StateFileError(f"{self._path} was written by another process meanwhile; it is left as it is")
         state.save(self._path, header, arrays)
         self._file = _file_at(self._path)
