@@ -211,13 +211,8 @@ def markdown(rows: list[Row]) -> str:
     lines = ["| what; beside what | volatilis | the other | ratio | aim | reached |", "|---|---|---|---|---|---|"]
     lines += [f"| {r.what} | {r.ours} | {r.other} | {r.ratio} | {r.aim} | {marks[r.reached]} |" for r in rows]
     versions = ", ".join(f"{name} {version}" for name, version in peers.versions().items())
-    return "\n".join(
-        [
-            *lines,
-            "",
-            f"Times per observation, medians, one run on {os.cpu_count()} cores; lines/s per second of processor time. {versions}.",
-        ]
-    )
+    how = f"Times per observation, medians, one run on {os.cpu_count()} cores; lines/s are per second of processor time."
+    return "\n".join([*lines, "", f"{how} {versions}."])
 
 
 def write_readme(table: str) -> None:

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from volatilis.catalogue import parse_family, parse_learner
+from volatilis.watching.order import Order, fields_of
 from volatilis.watching.parsing import Parsed, Parser
-from volatilis.watching.watcher import Order, fields_of
 
 from .command import FAMILY, LEARNER, learner_of, sensor_values
 

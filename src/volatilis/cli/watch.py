@@ -88,12 +88,7 @@ def watch(
         )
         summary = watch_lines(order, lambda message: print(f"volatilis watch: {message}", file=sys.stderr, flush=True))
         if not quiet:
-            keys = f" of {summary.keys:,} keys" if key is not None else ""
-            print(
-                f"{summary.observations:,} observations{keys}, {summary.missing:,} missing, {summary.bad_lines:,} bad lines, "
-                f"{summary.alarms:,} alarms",
-                file=sys.stderr,
-            )
+            print(summary.sentence(), file=sys.stderr)
 
 
 watch.__doc__ = f"{watch.__doc__}\n\n{EXAMPLES}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,12 +12,10 @@ from volatilis.state_files import StateFileError
 from volatilis.watching import state
 from volatilis.watching.alarms import Alarms
 from volatilis.watching.keyed import Keyed, Pool
+from volatilis.watching.order import Order, Summary
 from volatilis.watching.output import Output
 from volatilis.watching.parsing import Parser
 from volatilis.watching.places import Place, SavedPlace
-
-if TYPE_CHECKING:
-    from volatilis.watching.watcher import Order, Summary
 
 
 class Saved(NamedTuple):
@@ -91,8 +89,6 @@ class Memory:
                 )
 
     def _set(self, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Saved:
-        from volatilis.watching.watcher import Summary
-
         keys = [tuple(key) if isinstance(key, list) else key for key in header["keys"]]
         places = arrays["place_of"]
         if places.shape != (len(keys), 2) or places.dtype != np.int64 or len(set(keys)) != len(keys):

@@ -6,69 +6,23 @@ import os
 import signal
 import time
 from collections.abc import Callable
-from typing import Any, NamedTuple
 
 import numpy as np
 
 from volatilis._arguments import missing_policy
 from volatilis._drivers import OBSERVE
-from volatilis.catalogue import Recipe, make_family, make_learner
 from volatilis.watching.alarms import Alarms, rules_for
 from volatilis.watching.keyed import ROWS, Keyed
 from volatilis.watching.lines import Block, Lines
 from volatilis.watching.memory import Memory
+from volatilis.watching.order import Order, Summary, fields_of, learner_of
 from volatilis.watching.output import STANDARD_OUTPUT, Output
 from volatilis.watching.parsing import Parsed, Parser
-from volatilis.watching.records import Fields
 from volatilis.watching.signals import Waiting
 from volatilis.watching.writing import Format, Written
 
 BAD_LINES = ("stop", "report")
 BUSY_SAVING = 0.05  # the largest share of time that goes into saving a large state
-
-
-class Order(NamedTuple):
-    """What to watch, and how.
-
-    input         a file, or - for standard input; `follow`: it grows, and may be rotated
-    key, value    the fields that make the key, and the observation (several for a vector)
-    missing       what a missing observation means: error, elapse (time passes), skip
-    alarm         an adaptation rate above this; alarm_run_length: a run length below this share of the longest
-    bad_lines     stop, or report and go on
-    state         a file that keeps everything; saved every so many seconds
-    replay        a pipe that starts again from its beginning: skip what was read before
-    """
-
-    input: str
-    family: Recipe
-    learner: Recipe
-    key: tuple[str, ...] = ()
-    value: tuple[str, ...] = ("value",)
-    input_format: str = "auto"
-    output_format: str = "jsonl"
-    out: str = "-"
-    measures: tuple[str, ...] | None = None
-    missing: str = "error"
-    categories: tuple[str, ...] = ()
-    alarm: float | None = None
-    alarm_run_length: float | None = None
-    only_alarms: bool = False
-    bad_lines: str = "stop"
-    follow: bool = False
-    state: str | None = None
-    save_every: float = 10.0
-    replay: bool = False
-    seed: int = 0
-
-
-class Summary(NamedTuple):
-    """What was seen since the state began, earlier runs included."""
-
-    observations: int = 0
-    missing: int = 0
-    bad_lines: int = 0
-    alarms: int = 0
-    keys: int = 0
 
 
 Report = Callable[[str], None]
@@ -235,24 +189,3 @@ def _first_lines(data: bytes, count: int) -> bytes:
     for _ in range(count):
         end = data.index(b"\n", end) + 1
     return data[:end]
-
-
-def learner_of(order: Order) -> Any:
-    for recipe in (order.family, order.learner):
-        if recipe.columns():
-            raise ValueError(f"{recipe.text!r}: a parameter from a column is accepted by volatilis run, not by watch")
-    return make_learner(order.learner, make_family(order.family, {}), {})
-
-
-def fields_of(order: Order, learner: Any) -> Fields:
-    """What stands where in a line, checked against the family."""
-    family = learner.family
-    shape, named = family.observations([])[0].shape[1:], len(order.value)
-    width = shape[0] if shape else None
-    if named == 0 or named not in (1, width):
-        raise ValueError(f"the family observes {width or 1} numbers at a time; --value names {named}")
-    categories = getattr(family, "k", 2)
-    if order.categories and (order.family.name not in ("categorical", "bernoulli") or len(order.categories) != categories):
-        raise ValueError(f"--categories names {len(order.categories)}, but the family {order.family.name} does not have as many")
-    codes = {name: float(code) for code, name in enumerate(order.categories)}
-    return Fields(order.key, order.value, width, codes, order.family.name == "bernoulli")

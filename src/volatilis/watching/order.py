@@ -1,0 +1,80 @@
+"""What to watch, and how; and what came of it, in numbers."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from volatilis.catalogue import Recipe, make_family, make_learner
+from volatilis.watching.records import Fields
+
+
+class Order(NamedTuple):
+    """What to watch, and how.
+
+    input         a file, or - for standard input; `follow`: it grows, and may be rotated
+    key, value    the fields that make the key, and the observation (several for a vector)
+    missing       what a missing observation means: error, elapse (time passes), skip
+    alarm         an adaptation rate above this; alarm_run_length: a run length below this share of the longest
+    bad_lines     stop, or report and go on
+    state         a file that keeps everything; saved every so many seconds
+    replay        a pipe that starts again from its beginning: skip what was read before
+    """
+
+    input: str
+    family: Recipe
+    learner: Recipe
+    key: tuple[str, ...] = ()
+    value: tuple[str, ...] = ("value",)
+    input_format: str = "auto"
+    output_format: str = "jsonl"
+    out: str = "-"
+    measures: tuple[str, ...] | None = None
+    missing: str = "error"
+    categories: tuple[str, ...] = ()
+    alarm: float | None = None
+    alarm_run_length: float | None = None
+    only_alarms: bool = False
+    bad_lines: str = "stop"
+    follow: bool = False
+    state: str | None = None
+    save_every: float = 10.0
+    replay: bool = False
+    seed: int = 0
+
+
+class Summary(NamedTuple):
+    """What was seen since the state began, earlier runs included."""
+
+    observations: int = 0
+    missing: int = 0
+    bad_lines: int = 0
+    alarms: int = 0
+    keys: int = 0  # 0 where lines have none
+
+    def sentence(self) -> str:
+        counts = {"observation": self.observations, "missing": self.missing, "bad line": self.bad_lines, "alarm": self.alarms}
+        words = [f"{n:,} {name}{'' if n == 1 or name == 'missing' else 's'}" for name, n in counts.items()]
+        if self.keys:
+            words[0] += f" of {self.keys:,} key{'' if self.keys == 1 else 's'}"
+        return ", ".join(words)
+
+
+def learner_of(order: Order) -> Any:
+    for recipe in (order.family, order.learner):
+        if recipe.columns():
+            raise ValueError(f"{recipe.text!r}: a parameter from a column is accepted by volatilis run, not by watch")
+    return make_learner(order.learner, make_family(order.family, {}), {})
+
+
+def fields_of(order: Order, learner: Any) -> Fields:
+    """What stands where in a line, checked against the family."""
+    family = learner.family
+    shape, named = family.observations([])[0].shape[1:], len(order.value)
+    width = shape[0] if shape else None
+    if named == 0 or named not in (1, width):
+        raise ValueError(f"the family observes {width or 1} numbers at a time; --value names {named}")
+    categories = getattr(family, "k", 2)
+    if order.categories and (order.family.name not in ("categorical", "bernoulli") or len(order.categories) != categories):
+        raise ValueError(f"--categories names {len(order.categories)}, but the family {order.family.name} does not have as many")
+    codes = {name: float(code) for code, name in enumerate(order.categories)}
+    return Fields(order.key, order.value, width, codes, order.family.name == "bernoulli")
