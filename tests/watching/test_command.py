@@ -12,6 +12,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from volatilis.catalogue import parse_family, parse_learner
+from volatilis.trials import Order as RunOrder
+from volatilis.trials import compute
+
 from .command import BOTH, COMMAND, by_streams, keyed_lines, learner_of, resident, rows, sensor_values, started, until, watch
 
 VALUES = sensor_values(600, seed=5)
@@ -70,6 +74,19 @@ def test_csv_in_and_out() -> None:
     first = by_streams(learner_of(), VALUES[:1], KEYS[:1])[0]
     assert lines[1] == f"2,{KEYS[0]},{VALUES[0]!r},{first.mean!r},false"
     assert len(lines) == 601
+
+
+def test_the_same_numbers_as_run_by_key(tmp_path: pathlib.Path) -> None:
+    """`volatilis run` reads the table as a whole, with other code; a learner that samples needs the same random numbers too."""
+    table = tmp_path / "table.csv"
+    table.write_text("sensor,value\n" + "".join(f"{key},{value}\n" for key, value in zip(KEYS, VALUES, strict=True)))
+    learner = "pf:n=6,p_c=0.01"
+    options = ["--family", "gaussian:sigma=1,mu_0=20,sigma_0=10", "--learner", learner, "--seed", "3"]
+    recipe = parse_family(options[1]), (parse_learner(learner),)
+    frame = compute(RunOrder(table, *recipe, by=("sensor",), outcome=("value",), seed=3)).frame
+    found = rows(watch(table, "--key", "sensor", *options, both=False).stdout)
+    for name in ("mean", "variance", "shannon_surprise", "run_length"):
+        assert [row[name] for row in found] == frame[f"particle_filter_{name}"].tolist(), name
 
 
 def test_each_line_is_answered_before_the_next_comes() -> None:

@@ -26,7 +26,7 @@ def watch(
     family: options.Family,
     learner: Annotated[str, typer.Option(help="A learner, such as varsmile:m=0.001 or merge:n=20,p_c=0.001.")],
     input: Annotated[
-        str, typer.Argument(metavar="[INPUT]", help="A file of lines, JSON or CSV; standard input if not given.")
+        str, typer.Argument(metavar="INPUT", help="A file of lines, JSON or CSV; standard input if not given.")
     ] = "-",
     key: Annotated[str | None, typer.Option(metavar="FIELD,...", help="Every key has a state of its own.")] = None,
     value: Annotated[str, typer.Option(metavar="FIELD,...", help="The observation; several fields for a vector.")] = "value",

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from volatilis.watching.records import BadLineError, Fields, Records, keys_are_fine, no_field, one_key, one_number
+from volatilis.watching.records import BadLineError, Fields, Record, Records, keys_are_fine, no_field, one_key, one_number
 
 
 class CsvLines:
@@ -44,11 +44,17 @@ class CsvLines:
     def _numbers(self, rows: list[list[str]]) -> np.ndarray:
         columns = [[row[i] for row in rows] for i in self._values]
         if self._fields.categories:
-            return np.array([self._fields.categories[text] for text in columns[0]])
-        if any("_" in "".join(column) for column in columns):  # Python reads 1_000 as a number
-            raise ValueError
-        numbers = [list(map(float, column)) for column in columns]
+            return np.array([one_number(text, "", self._fields) for text in columns[0]])
+        numbers = [self._column(column) for column in columns]
         return np.array(numbers[0]) if self._fields.width is None else np.array(numbers).T.copy()
+
+    def _column(self, column: list[str]) -> list[float]:
+        if "_" in "".join(column):  # Python reads 1_000 as a number
+            raise ValueError
+        try:
+            return list(map(float, column))
+        except ValueError:  # some are missing, perhaps
+            return [one_number(text, "", self._fields) for text in column]
 
     def _keys(self, rows: list[list[str]]) -> list[Any]:
         if not self._key:
@@ -62,7 +68,7 @@ class CsvLines:
             raise ValueError
         return keys
 
-    def one(self, line: str) -> Records | None:
+    def one(self, line: str) -> Record | None:
         """None for a header that comes again, as where files were put together."""
         if line.strip() == self._header:
             return None
@@ -74,8 +80,8 @@ class CsvLines:
             raise BadLineError(f"it has {len(rows[0])} columns, and the header {self._header[:200]!r} has {self._width}")
         fields = self._fields
         numbers = [one_number(rows[0][i], name, fields) for i, name in zip(self._values, fields.values, strict=True)]
-        keys = [one_key([rows[0][i].strip() for i in self._key], fields.key)] if fields.key else []
-        return Records(keys, np.array(numbers if fields.width is None else [numbers]))
+        key = one_key([rows[0][i].strip() for i in self._key], fields.key) if fields.key else None
+        return Record(key, numbers[0] if fields.width is None else numbers)
 
     def _split(self, lines: list[str]) -> list[list[str]]:
         return list(csv.reader(lines, delimiter=self._delimiter, strict=True))

@@ -7,7 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from volatilis.watching.records import BadLineError, Fields, Records, key_text, keys_are_fine, no_field, one_key, one_number
+from volatilis.watching.records import (
+    BadLineError,
+    Fields,
+    Record,
+    Records,
+    key_text,
+    keys_are_fine,
+    no_field,
+    one_key,
+    one_number,
+)
 
 OBJECTS, BARE = "{}", "[]"  # how `to_data` tells them apart; no header of a CSV can be this
 
@@ -69,9 +79,11 @@ class JsonLines:
         if fields.categories:
             return np.array([fields.categories[value] for value in values])
         flat = values if fields.width is None else [number for vector in values for number in vector]
-        if not self._numbers.issuperset(map(type, flat)):
-            raise TypeError
-        return np.array(values, dtype=np.float64)
+        if self._numbers.issuperset(map(type, flat)):
+            return np.array(values, dtype=np.float64)
+        if fields.width is None:  # numbers written as texts, perhaps
+            return np.array([one_number(value, names[0], fields) for value in values])
+        raise TypeError
 
     def _keys(self, rows: list[Any]) -> list[Any]:
         names = self._fields.key
@@ -86,7 +98,7 @@ class JsonLines:
             return keys
         return [key_text(key, names[0]) for key in keys]
 
-    def one(self, line: str) -> Records:
+    def one(self, line: str) -> Record:
         try:
             row = json.loads(line)
         except (ValueError, RecursionError) as error:
@@ -99,8 +111,8 @@ class JsonLines:
             for name in (*fields.key, *fields.values):
                 if name not in row:
                     raise BadLineError(no_field(name, row))
-        keys = [one_key([row[name] for name in fields.key], fields.key)] if fields.key else []
-        return Records(keys, np.array([self._one_value(row)]))
+        key = one_key([row[name] for name in fields.key], fields.key) if fields.key else None
+        return Record(key, self._one_value(row))
 
     def _one_value(self, row: Any) -> Any:
         fields, name = self._fields, self._fields.values[0]

@@ -12,7 +12,7 @@ import numpy as np
 
 from volatilis.watching.csv_lines import CsvLines
 from volatilis.watching.json_lines import JsonLines
-from volatilis.watching.records import BadLineError, Fields, Records, shown
+from volatilis.watching.records import BadLineError, Fields, Record, shown
 
 KINDS = ("auto", "jsonl", "csv")
 BYTE_ORDER_MARK = "\ufeff"
@@ -87,6 +87,11 @@ class Parser:
         reader = self._read
         if reader is None or not lines:
             return self._nothing()
+        if "" in lines or "\r" in lines:
+            numbers = numbers[[line not in ("", "\r") for line in lines]]
+            lines = [line for line in lines if line not in ("", "\r")]
+            if not lines:
+                return self._nothing()
         records = reader.all(lines) if is_text else None
         if records is not None:
             checked = self._check(records.values)
@@ -104,41 +109,46 @@ class Parser:
         return None if absent.any() and not self._missing_accepted else (encoded, absent)
 
     def _one_by_one(self, reader: JsonLines | CsvLines, lines: list[str], numbers: np.ndarray) -> Parsed:
+        """The lines that are as they should be; of all others, what is wrong."""
         bad: list[Bad] = []
-        kept: list[int] = []
-        keys: list[Any] = []
-        values: list[Any] = []
-        for number, line in zip(numbers.tolist(), lines, strict=True):
+        good: list[tuple[int, Record]] = []
+        for i, line in enumerate(lines):
             if not line.strip():
                 continue
             try:
                 if not line.isascii() and not _is_text(line):
                     raise BadLineError("it is not text in UTF-8")
-                records = reader.one(line)
-                if records is None:
-                    continue
-                self._check_one(records)
+                record = reader.one(line)
+                if record is not None:
+                    good.append((i, record))
             except BadLineError as error:
-                bad.append(Bad(number, f"{error}: {shown(line)}"))
-                continue
-            kept.append(number)
-            keys += records.keys
-            values.append(records.values[0])
-        if not kept:
+                bad.append(Bad(int(numbers[i]), f"{error}: {shown(line)}"))
+        if good and self._check(np.array([record.value for _, record in good])) is None:
+            good, refused = self._accepted(good)
+            bad = sorted(bad + [Bad(int(numbers[i]), f"{reason}: {shown(lines[i])}") for i, reason in refused])
+        if not good:
             return self._nothing()._replace(bad=bad)
-        observed = np.array(values)
+        observed = np.array([record.value for _, record in good])
         encoded, absent = self._learner.family.observations(observed)
-        return Parsed(np.array(kept), keys, observed, encoded, absent, bad)
+        keys = [record.key for _, record in good] if self._fields.key else []
+        return Parsed(numbers[[i for i, _ in good]], keys, observed, encoded, absent, bad)
 
-    def _check_one(self, records: Records) -> None:
+    def _accepted(self, records: list[tuple[int, Record]]) -> tuple[list[tuple[int, Record]], list[tuple[int, str]]]:
+        """Those that the family and the learner accept, and why others are not."""
+        good, refused = [], []
         names = ", ".join(map(repr, self._fields.values))
-        try:
-            encoded, absent = self._learner.family.observations(records.values)
-            self._learner.check_observations(encoded)
-        except (ValueError, TypeError) as error:
-            raise BadLineError(str(error).replace("observation 0", names)) from None
-        if absent[0] and not self._missing_accepted:
-            raise BadLineError(f"{names} is missing; --missing elapse (time passes) or --missing skip accepts that")
+        for i, record in records:
+            try:
+                encoded, absent = self._learner.family.observations(np.array([record.value]))
+                self._learner.check_observations(encoded)
+            except (ValueError, TypeError) as error:
+                refused.append((i, str(error).replace("observation 0", names)))
+                continue
+            if absent[0] and not self._missing_accepted:
+                refused.append((i, f"{names} is missing; --missing elapse (time passes) or --missing skip accepts that"))
+            else:
+                good.append((i, record))
+        return good, refused
 
     def _nothing(self) -> Parsed:
         values, absent = self._learner.family.observations([])

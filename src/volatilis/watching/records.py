@@ -25,6 +25,13 @@ class Fields(NamedTuple):
     takes_booleans: bool
 
 
+class Record(NamedTuple):
+    """One line: its key or None, its observation as a number or a list of them."""
+
+    key: Any
+    value: Any
+
+
 class Records(NamedTuple):
     """The keys, a text each or a tuple of several, and the observations as numbers, NaN where missing."""
 
