@@ -134,7 +134,8 @@ def test_missing_values(missing: str) -> None:
         (["--categories", "a,b"], "does not have as many"),
         (["nowhere.log"], "nowhere.log: No such file"),
         (["--replay", __file__, "--state", "{state}"], "--replay is for a pipe"),
-        ([__file__, "--out", __file__], "is the input"),
+        ([__file__, "--out", __file__], "is both the input and --out"),
+        (["--state", "same", "--out", "./same"], "is both --out and --state"),
     ],
 )
 def test_wrong_options(tmp_path: pathlib.Path, options: list[str], said: str) -> None:

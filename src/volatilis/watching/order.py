@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any, NamedTuple
 
 from volatilis.catalogue import Recipe, make_family, make_learner
 from volatilis.watching.records import Fields
+
+BAD_LINES = ("stop", "report")
 
 
 class Order(NamedTuple):
@@ -57,6 +60,20 @@ class Summary(NamedTuple):
         if self.keys:
             words[0] += f" of {self.keys:,} key{'' if self.keys == 1 else 's'}"
         return ", ".join(words)
+
+
+def check_order(order: Order) -> None:
+    """What can be said before anything is read."""
+    if order.bad_lines not in BAD_LINES:
+        raise ValueError(f"--bad-lines {order.bad_lines}: {', '.join(BAD_LINES)} are accepted")
+    if not order.save_every >= 0.0:
+        raise ValueError(f"--save-every {order.save_every}: seconds, 0 or more, are accepted")
+    used: dict[str, str] = {}
+    for what, path in (("the input", order.input), ("--out", order.out), ("--state", order.state)):
+        if path not in ("-", None):
+            other = used.setdefault(os.path.realpath(path), what)
+            if other != what:
+                raise ValueError(f"{path} is both {other} and {what}; each needs a file of its own")
 
 
 def learner_of(order: Order) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import time
 from collections.abc import Callable
@@ -15,13 +14,12 @@ from volatilis.watching.alarms import Alarms, rules_for
 from volatilis.watching.keyed import ROWS, Keyed
 from volatilis.watching.lines import Block, Lines
 from volatilis.watching.memory import Memory
-from volatilis.watching.order import Order, Summary, fields_of, learner_of
-from volatilis.watching.output import STANDARD_OUTPUT, Output
+from volatilis.watching.order import Order, Summary, check_order, fields_of, learner_of
+from volatilis.watching.output import Output
 from volatilis.watching.parsing import Parsed, Parser
 from volatilis.watching.signals import Waiting
 from volatilis.watching.writing import Format, Written
 
-BAD_LINES = ("stop", "report")
 BUSY_SAVING = 0.05  # the largest share of time that goes into saving a large state
 
 
@@ -44,12 +42,8 @@ class Watcher:
     """One input, one output, the states of all keys."""
 
     def __init__(self, order: Order, report: Report) -> None:
-        self.order, self._report = order, report
-        if order.bad_lines not in BAD_LINES:
-            raise ValueError(f"--bad-lines {order.bad_lines}: {', '.join(BAD_LINES)} are accepted")
-        if not order.save_every >= 0.0:
-            raise ValueError(f"--save-every {order.save_every}: seconds, 0 or more, are accepted")
-        self._missing = missing_policy(order.missing)
+        check_order(order)
+        self.order, self._report, self._missing = order, report, missing_policy(order.missing)
         learner = learner_of(order)
         rules = rules_for(learner, order.alarm, order.alarm_run_length)
         has_alarm = rules != (None, None)
@@ -66,8 +60,6 @@ class Watcher:
         if saved is not None:
             self.summary = saved.summary
         self._saved, self._unsaved, self._next_save = saved, False, 0.0
-        if order.out != STANDARD_OUTPUT and os.path.realpath(order.out) == os.path.realpath(order.input):
-            raise ValueError(f"--out {order.out} is the input: lines would be added to what is read")
         self._lines = Lines(order.input, order.follow, report)
         self.output = Output(order.out, saved.output if saved is not None and saved.out == order.out else None, report)
 
