@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
@@ -113,6 +114,7 @@ class Engine:
         self.inputs = Inputs(self.table.path, self._roles(self.table), order)
         self.columns = self._computed_columns()
         self._sessions: dict[Key, list[Session]] = {}
+        self._stop = threading.Event()
         self._rows = self._missing = 0
         self._not_finite = {column.name: 0 for column in self.columns}
 
@@ -121,6 +123,7 @@ class Engine:
         return self
 
     def __exit__(self, *error: object) -> None:
+        self._stop.set()
         self._pool.shutdown(wait=True, cancel_futures=True)
 
     def schema(self, typed: bool) -> Any:
@@ -219,7 +222,7 @@ class Engine:
         found = {}
         for recipe, session in zip(self.order.learners, self._sessions[group.key], strict=True):
             values, events, absent = self.inputs.steps(rows, group, session.learner)
-            found[recipe.label] = session.advance(values, events, absent)
+            found[recipe.label] = session.advance(values, events, absent, self._stop.is_set)
         for column in self.columns:
             values = found[column.label][column.measure]
             computed[column.name][group.rows] = values if column.element is None else values[:, column.element]
