@@ -55,7 +55,7 @@ def tune_all(
     progress: Callable[[float], None] = lambda share: None,
 ) -> dict[tuple[str, Environment], Best]:
     """Tune every learner for every environment; what an earlier call has found is read from the folder."""
-    path = pathlib.Path(folder) / f"tuned-{size.name}-{size.tuning_seeds}x{size.tuning_steps}-{size.rare_tuning_steps}.json"
+    path = pathlib.Path(folder) / f"tuned-{size.name}-{_shown(size.tuning)}-{_shown(size.rare_tuning)}.json"
     found = _read(path)
     wanted = [(name, where) for where in dict.fromkeys(environments) for name in TUNED[where.task]]
     missing = [job for job in wanted if job not in found]
@@ -75,10 +75,14 @@ def tune_all(
     return {job: found[job] for job in wanted}
 
 
+def _shown(sequences: tuple[int, int]) -> str:
+    return "{}x{}".format(*sequences)
+
+
 def _tune_one(name: str, where: Environment, size: Size, stop: Callable[[], bool]) -> Best:
     learner, environment = TUNED[where.task][name], ChangingEnvironment(family_of(where.task, where.noise), where.p_c)
-    seeds = range(1000, 1000 + size.tuning_seeds)
-    found = tuning.tune(learner, environment, size.tuning_length(where.p_c), seeds, stop=stop)
+    seeds, steps = size.tuning_sequences(where.p_c)
+    found = tuning.tune(learner, environment, steps, range(1000, 1000 + seeds), stop=stop)
     low, high = tuning.published_bounds(learner, where.task == CATEGORICAL)
     return Best(found.value, min(max(found.value, low), high), found.at_bound)
 
