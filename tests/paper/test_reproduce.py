@@ -20,7 +20,7 @@ from volatilis.paper.new_learner import promises
 from volatilis.paper.published import PublishedStratifiedResampling, published_threshold
 from volatilis.paper.reproduce import chosen, reproduce
 
-TINY = settings.Size("tiny", 2, 120, 160, 1, 60, 60, 3, 1, 100, 1, 80, 3)
+TINY = settings.Size("tiny", 2, 120, 160, (1, 60), (1, 60), 3, 1, 100, 1, 80, 3)
 CSV = ("gaussian", "categorical", "gaussian_transient", "categorical_robustness", "memory", "prediction1", "prediction2")
 
 

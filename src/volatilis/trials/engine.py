@@ -10,14 +10,14 @@ import json
 import os
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from volatilis._arguments import missing_policy, thread_count
 from volatilis.catalogue import Recipe
-from volatilis.tables import Table, column_named, kind_of, open_table, writer
+from volatilis.tables import Table, arrow, column_named, kind_of, open_table, writer
 from volatilis.trials.groups import Group, Key, split
 from volatilis.trials.inputs import Inputs, Roles, Rows
 from volatilis.trials.measures import Column, check_chosen, columns_for
@@ -79,10 +79,13 @@ def run_table(order: Order, out: str | os.PathLike[str], progress: Progress = la
     typed = os.fspath(out) != "-" and kind_of(out)[0] in ("parquet", "jsonl")  # also says at once whether the name is accepted
     engine = Engine(order)
     schema = engine.schema(typed)
-    with engine, writer(out, schema) as write:
-        for batch in engine.batches(schema):
-            write(batch)
+    with engine, writer(out, schema) as write, ThreadPoolExecutor(1) as writing:
+        written: Future[None] = writing.submit(lambda: None)
+        for batch in engine.batches(schema):  # the next batch is computed while this one is written
+            written.result()
+            written = writing.submit(write, batch)
             progress(engine.table.share)
+        written.result()
     progress(1.0)
     return engine.summary()
 
@@ -140,8 +143,7 @@ class Engine:
         for batch in self.table.batches():
             computed = self._process(batch)
             kept = [_cast(batch.column(i), schema.field(i).type) for i in range(batch.num_columns)]
-            arrays = [pa.array(values, from_pandas=True) for values in computed.values()]  # NaN is missing
-            yield pa.RecordBatch.from_arrays([*kept, *arrays], schema=schema)
+            yield pa.RecordBatch.from_arrays([*kept, *map(arrow, computed.values())], schema=schema)
 
     def summary(self) -> Summary:
         return Summary(self._rows, len(self._sessions), self._missing, self._not_finite)

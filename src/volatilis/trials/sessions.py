@@ -14,7 +14,7 @@ from volatilis.traces import DIVERGENCES, Trace
 from volatilis.tuning import Stopped
 
 PIECE = 1 << 14  # steps between two looks at whether to stop
-SLOW_PIECE = 1 << 7  # of a measure that may take milliseconds a step
+SLOW_PIECE = 1 << 7  # of a mixture's divergences, which take milliseconds a step
 
 
 class Session:
@@ -39,7 +39,8 @@ class Session:
             return found
 
         def divergence(name: str) -> np.ndarray:
-            return np.concatenate(in_pieces(self._divergences[name].advance, SLOW_PIECE))
+            measure = self._divergences[name]
+            return np.concatenate(in_pieces(measure.advance, SLOW_PIECE if measure.mixture else PIECE))
 
         pieces = in_pieces(self._readouts.advance, PIECE)
         outputs = pieces[0] if len(pieces) == 1 else Outputs(*(np.concatenate(parts) for parts in zip(*pieces, strict=True)))
