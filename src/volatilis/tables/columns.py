@@ -46,7 +46,8 @@ def numbers(values: Any, path: str, first_row: int, column: str, accepted: str =
             values = pa.array(_one_by_one(cleaned, path, first_row, column, accepted), pa.float64())
     elif not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind) or pa.types.is_null(kind)):
         raise TableError(f"{path}: column {column!r} holds values of type {kind}; {accepted} is accepted")
-    return plain(pc.fill_null(values.cast(pa.float64(), safe=False), np.nan))
+    values = values.cast(pa.float64(), safe=False)
+    return plain(pc.fill_null(values, np.nan) if values.null_count else values)
 
 
 def plain(values: Any) -> np.ndarray:
@@ -72,7 +73,8 @@ def texts(values: Any) -> list[str | None]:
         values = values.cast(values.type.value_type)
     if pa.types.is_floating(values.type):  # 3.0 is the same category, and the same subject, as 3
         return [None if v is None or v != v else str(int(v)) if v.is_integer() else repr(v) for v in values.to_pylist()]
-    return empty_as_missing(values.cast(pa.string())).to_pylist()
+    trimmed = (None if text is None else text.strip() for text in values.cast(pa.string()).to_pylist())
+    return [None if text is None or text.lower() in MISSING else text for text in trimmed]
 
 
 def empty_as_missing(values: Any) -> Any:

@@ -49,7 +49,8 @@ def _encoded(values: Any, path: str, first_row: int, column: str) -> tuple[np.nd
 
     encoded = values if pa.types.is_dictionary(values.type) else pc.dictionary_encode(values)
     labels = texts(encoded.dictionary)
-    codes = plain(pc.fill_null(encoded.indices.cast(pa.int64()), -1))
+    indices = encoded.indices.cast(pa.int64())
+    codes = plain(pc.fill_null(indices, -1) if indices.null_count else indices)
     absent = np.array([label is None for label in labels] + [True])[codes]  # -1 is the last: null
     if absent.any():
         row = first_row + int(np.argmax(absent))
