@@ -20,7 +20,7 @@ from volatilis.catalogue import Recipe
 from volatilis.tables import Table, arrow, column_named, kind_of, open_table, writer
 from volatilis.trials.groups import Group, Key, split
 from volatilis.trials.inputs import Inputs, Roles, Rows
-from volatilis.trials.measures import Column, check_chosen, columns_for
+from volatilis.trials.measures import Column, check_chosen, columns_for, left_out
 from volatilis.trials.sessions import Session
 
 GROUPING = ("subject", "session", "block")  # the groups of a table where nobody says otherwise
@@ -53,12 +53,16 @@ class Order(NamedTuple):
 
 
 class Summary(NamedTuple):
-    """What a run did: rows, groups, and per computed column the number of rows where it is not a finite number."""
+    """What a run did: rows, groups, and per computed column the number of rows where it is not a finite number.
+
+    left_out: per learner the measures that take long and were not asked for.
+    """
 
     rows: int
     groups: int
     missing_outcomes: int
     not_finite: dict[str, int]
+    left_out: dict[str, list[str]]
 
 
 class Result(NamedTuple):
@@ -146,7 +150,7 @@ class Engine:
             yield pa.RecordBatch.from_arrays([*kept, *map(arrow, computed.values())], schema=schema)
 
     def summary(self) -> Summary:
-        return Summary(self._rows, len(self._sessions), self._missing, self._not_finite)
+        return Summary(self._rows, len(self._sessions), self._missing, self._not_finite, self._left_out)
 
     def learners(self) -> dict[tuple[str, Key], Any]:
         """Every learner that ran, by label and group."""
@@ -181,8 +185,11 @@ class Engine:
         if first is None:
             raise ValueError(f"{self.table.path} has a header and no rows")
         made = self.inputs.learners(self.inputs.read(first.slice(0, 1), 1), Group((), slice(0, 1)))
-        labelled = zip(self.order.learners, made, strict=True)
-        columns = [column for recipe, learner in labelled for column in columns_for(recipe.label, learner, self.order.measures)]
+        labelled = {recipe.label: learner for recipe, learner in zip(self.order.learners, made, strict=True)}
+        columns = [column for label, learner in labelled.items() for column in columns_for(label, learner, self.order.measures)]
+        self._left_out = {label: left_out(columns, label, learner) for label, learner in labelled.items()}
+        if self.order.measures is not None:
+            self._left_out = {}
         check_chosen(self.order.measures, columns)
         for column in columns:
             if column.name in self.table.columns:

@@ -30,6 +30,10 @@ def show_summary(summary: Summary, out: str) -> None:
     where = "" if out == "-" else f" -> {out}"
     groups = "1 group" if summary.groups == 1 else f"{summary.groups:,} groups"
     console.print(f"{summary.rows:,} rows in {groups}, {len(summary.not_finite)} columns computed{where}", soft_wrap=True)
+    slow = {name for names in summary.left_out.values() for name in names}
+    if slow:
+        whose = ", ".join(label for label, names in summary.left_out.items() if names)
+        console.print(f"{' and '.join(sorted(slow))} of {whose} take long: --measures all includes them", soft_wrap=True)
     if summary.missing_outcomes:
         console.print(f"{summary.missing_outcomes:,} outcomes are missing: surprise is missing there", soft_wrap=True)
     for name, count in summary.not_finite.items():
