@@ -11,7 +11,7 @@ from volatilis.events import timing
 from volatilis.events.names import Entity, entities, run_names
 from volatilis.events.plan import Plan
 from volatilis.events.regressors import Regressor, Scopes, chosen, scaled
-from volatilis.tables import texts
+from volatilis.tables import TableError, texts
 from volatilis.trials import Order, Result
 from volatilis.trials.groups import Group, Key, split
 
@@ -52,6 +52,7 @@ def runs_of(result: Result, order: Order, plan: Plan) -> list[Run]:
     path, rows = str(order.table), result.rows
     parts = entities(result.by if plan.run_by is None else plan.run_by, rows.schema.names, path)
     found = [(group.key, _positions(group)) for group in split(rows, [part.column for part in parts], path, 1)]
+    _check_names([*order.outcome, *(part.column for part in parts)], plan, path)
     names = run_names(parts, [key for key, _ in found], plan.task)
     onset, duration = timing.onsets(rows, plan, path), timing.durations(rows, plan, path)
     for name, (_, own) in zip(names, found, strict=True):
@@ -93,6 +94,12 @@ def _regressors(
     columns = chosen(result.columns, plan.regressors)
     values = (np.asarray(result.rows.column(c.name).to_numpy(zero_copy_only=False), dtype=float) for c in columns)
     return [scaled(column, np.where(happened, own, np.nan), scopes, plan) for column, own in zip(columns, values, strict=True)]
+
+
+def _check_names(columns: list[str], plan: Plan, path: str) -> None:
+    for column, meant in (("onset", plan.onset), ("duration", plan.duration)):
+        if column in columns and column != meant:
+            raise TableError(f"{path}: {column!r} is something else than what event files call so; rename it in the table")
 
 
 def _positions(group: Group) -> np.ndarray:
