@@ -10,6 +10,7 @@ import numpy as np
 
 from volatilis.events import bids, fsl, mne, nilearn, report, sidecar, timing
 from volatilis.events.plan import Plan, check_plan
+from volatilis.events.regressors import left_out
 from volatilis.events.runs import Run, runs_of
 from volatilis.events.writing import staged
 from volatilis.tables import open_table
@@ -49,6 +50,7 @@ def run_events(
 
         def prepare(result: Result) -> None:
             runs.extend(runs_of(result, order, plan))
+            notes.extend(left_out(result.columns, [recipe.label for recipe in order.learners], plan.regressors or ()))
             notes.extend(_notes(runs, order, plan))
             made.update(_texts(runs, result, order, plan, _part(progress, 0.5, 0.8)))
             files.add(made, _part(progress, 0.8, 1.0))

@@ -50,8 +50,8 @@ def check_plan(plan: Plan) -> None:
     """Say what cannot be done."""
     for name in plan.formats:
         _one_of("--events-format", name, FORMATS)
-    _one_of("--centre", plan.centred, SCOPES)
     _one_of("--zscore", plan.zscore, SCOPES)
+    _one_of("--centre", plan.centred, SCOPES)
     if not plan.formats:
         raise ValueError(f"--events-format names no format; there are {', '.join(FORMATS)}")
     if plan.zscore != "none" and (plan.centred == "none" or SCOPES.index(plan.centred) > SCOPES.index(plan.zscore)):

@@ -72,6 +72,16 @@ def chosen(columns: Sequence[Column], names: Sequence[str] | None) -> list[Colum
     return [column for column in columns if column.name in wanted]
 
 
+def left_out(columns: Sequence[Column], labels: Sequence[str], names: Sequence[str]) -> list[str]:
+    """Measures that were asked for by name, and the learners that have no such column."""
+    said = []
+    for name in names:
+        without = [label for label in labels if name not in {column.measure for column in columns if column.label == label}]
+        if name in MEASURES and without:
+            said.append(f"{name} is no regressor of {', '.join(without)}: it was not computed (--measures) or is not defined")
+    return said
+
+
 def scaled(column: Column, values: np.ndarray, scopes: Scopes, plan: Plan) -> Regressor:
     """The mean of each run, subject or of all taken away, and the standard deviation (of all values, not n - 1) made 1."""
     infinite = np.isinf(values)

@@ -49,7 +49,8 @@ def _missing_outcomes(runs: Sequence[Run]) -> list[str]:
     count = sum(where.values())
     if not count:
         return []
-    return [f"{count:,} outcomes are missing {_in(where)}: regressors are n/a there, and nilearn and FSL get no event"]
+    outcomes = "1 outcome is" if count == 1 else f"{count:,} outcomes are"
+    return [f"{outcomes} missing {_in(where)}: regressors are n/a there, and nilearn and FSL get no event"]
 
 
 def _not_finite(name: str, i: int, runs: Sequence[Run]) -> list[str]:
@@ -57,9 +58,9 @@ def _not_finite(name: str, i: int, runs: Sequence[Run]) -> list[str]:
     absent = {run.name: int(np.isnan(run.regressors[i].values[run.happened]).sum()) - infinite[run.name] for run in runs}
     said = []
     if sum(infinite.values()):
-        said.append(f"{name} is infinite at {sum(infinite.values()):,} events {_in(infinite)}: written as n/a")
+        said.append(f"{name} is infinite at {_events(infinite)} {_in(infinite)}: written as n/a")
     if sum(absent.values()):
-        said.append(f"{name} is missing at {sum(absent.values()):,} events with an outcome {_in(absent)}: written as n/a")
+        said.append(f"{name} is missing at {_events(absent)} with an outcome {_in(absent)}: written as n/a")
     return said
 
 
@@ -72,6 +73,11 @@ def _constant(runs: Sequence[Run]) -> list[str]:
         if where:
             said.append(f"{regressor.name} is constant, or missing at all events, {_in(where)}")
     return said
+
+
+def _events(where: dict[str, int]) -> str:
+    count = sum(where.values())
+    return "1 event" if count == 1 else f"{count:,} events"
 
 
 def _in(where: dict[str, int]) -> str:

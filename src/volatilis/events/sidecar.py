@@ -19,14 +19,19 @@ PAPER = (
     "Liakoni, V., Modirshanechi, A., Gerstner, W. & Brea, J. (2021). Learning in volatile environments with the Bayes Factor "
     "Surprise. Neural Computation 33(2), 269-340. https://doi.org/10.1162/neco_a_01352"
 )
-FORMULAS = {  # y: the outcome; pi, pi': the belief before and after it; pi0: the prior; p_c: the probability of a change
+SYMBOLS = (
+    "y: the outcome; theta: the hidden parameter; pi, pi': the belief before and after the outcome; pi0: the prior; P(y; pi): "
+    "the probability of y under pi, or its density; p_c: the probability of a change, m / (1 + m) for a learner with m; "
+    "log: natural logarithm; KL[a || b]: the expectation of log(a / b) under a"
+)
+FORMULAS = {
     "mean": "E[theta] under pi'",
     "variance": "Var[theta] under pi'",
     "run_length": "E[r] under pi', with r the number of observations since the last change",
     "bayes_factor_surprise": "P(y; pi0) / P(y; pi)",
     "log_bayes_factor_surprise": "log P(y; pi0) - log P(y; pi)",
     "shannon_surprise": "-log((1 - p_c) P(y; pi) + p_c P(y; pi0))",
-    "adaptation_rate": "m S / (1 + m S) with S = P(y; pi0) / P(y; pi) and m = p_c / (1 - p_c); for SMiLe, as its rule has it",
+    "adaptation_rate": "m S / (1 + m S) with S = P(y; pi0) / P(y; pi), m = p_c / (1 - p_c); for SMiLe the rate of its own rule",
     "log_predictive": "log((1 - p_c) P(y; pi) + p_c P(y; pi0))",
     "bayesian_surprise": "KL[pi || pi']",
     "confidence_corrected_surprise": "KL[pi || p], with p(theta) = P(y | theta) / (integral of P(y | theta) over theta)",
@@ -53,6 +58,7 @@ def files(run: Run, result: Result, order: Order, plan: Plan) -> dict[str, str]:
         "Name": "volatilis",
         "Version": _version(),
         "Description": "Columns computed from a table of outcomes; their meaning is in docs/reference/columns.md of volatilis.",
+        "Symbols": SYMBOLS,
         "Table": table,
         "Family": order.family.text,
         "Learners": {recipe.label: recipe.text for recipe in order.learners},

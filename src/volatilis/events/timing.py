@@ -61,7 +61,7 @@ def notes(onset: np.ndarray, run_of: np.ndarray, column: str) -> list[str]:
     said = []
     before = int(np.count_nonzero(onset < 0.0))
     if before:
-        said.append(f"{before:,} onsets are negative: before the start of the run")
+        said.append(f"{'1 onset is' if before == 1 else f'{before:,} onsets are'} negative: before the start of the run")
     steps = np.diff(onset)[np.diff(run_of) == 0]
     if len(steps) and steps.mean() > LONG_APART:
         said.append(f"onsets in {column!r} are {steps.mean():,.0f} s apart on average; are they in seconds?")
