@@ -33,15 +33,26 @@ Regressors = Annotated[
         metavar="NAME,...", help="Measures or computed columns; the surprise measures if not given.", rich_help_panel=PANEL
     ),
 ]
-Centre = Annotated[str | None, typer.Option(help="Take the mean away within: none, run, subject, all.", rich_help_panel=PANEL)]
+Centre = Annotated[
+    str | None, typer.Option(metavar="SCOPE", help="Take the mean away within: none, run, subject, all.", rich_help_panel=PANEL)
+]
 ZScore = Annotated[
-    str | None, typer.Option("--zscore", help="Mean 0 and variance 1 within: none, run, subject, all.", rich_help_panel=PANEL)
+    str | None,
+    typer.Option(
+        "--zscore", metavar="SCOPE", help="Mean 0 and variance 1 within: none, run, subject, all.", rich_help_panel=PANEL
+    ),
 ]
 RunBy = Annotated[
     str | None,
-    typer.Option(metavar="COLUMN,...", help="Columns that make a run, also as sub=COLUMN; as --by.", rich_help_panel=PANEL),
+    typer.Option(
+        metavar="COLUMN,...",
+        help="Columns that make a run, also as sub=COLUMN; those of --by if not given.",
+        rich_help_panel=PANEL,
+    ),
 ]
-Task = Annotated[str | None, typer.Option(help="The task in file names; volatile if not given.", rich_help_panel=PANEL)]
+Task = Annotated[
+    str | None, typer.Option(metavar="NAME", help="The task in file names; volatile if not given.", rich_help_panel=PANEL)
+]
 AllowConstant = Annotated[
     bool,
     typer.Option("--allow-constant", help="Write a regressor that is constant in a run, too.", rich_help_panel=PANEL),

@@ -29,9 +29,7 @@ def run(
     learner: options.Learner,
     out: Annotated[
         str | None,
-        typer.Option(
-            help="Where the table goes; its ending says which kind. -, or nothing and no --events: CSV on standard output."
-        ),
+        typer.Option(help="Where the table goes; its ending says which kind. -: CSV on standard output, as without --events."),
     ] = None,
     by: options.By = None,
     outcome: options.Outcome = "outcome",
