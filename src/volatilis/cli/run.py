@@ -32,6 +32,9 @@ def run(
         typer.Option(help="Where the table goes; its ending says which kind. -: CSV on standard output, as without --events."),
     ] = None,
     by: options.By = None,
+    subject: options.Subject = None,
+    session: options.Session = None,
+    block: options.Block = None,
     outcome: options.Outcome = "outcome",
     trial: options.Trial = None,
     reset: options.Reset = None,
@@ -60,8 +63,9 @@ def run(
         from volatilis.trials import run_table
         from volatilis.trials.terminal import progress_of, show_summary
 
+        roles = (subject, session, block)
         order = options.order_from(
-            table, family, learner, by, outcome, trial, reset, measures, missing, categories, seed, workers
+            table, family, learner, by, outcome, trial, reset, measures, missing, categories, seed, workers, *roles
         )
         plan = event_options.plan_from(
             events, events_format, onset, duration, regressors, centre, zscore, run_by, task, allow_constant, overwrite

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from volatilis.events import timing
-from volatilis.events.names import Entity, entities, run_names
+from volatilis.events.names import KNOWN, Entity, entities, run_names
 from volatilis.events.plan import Plan
 from volatilis.events.regressors import Regressor, Scopes, chosen, scaled
 from volatilis.tables import TableError, texts
@@ -50,7 +50,9 @@ class Run(NamedTuple):
 def runs_of(result: Result, order: Order, plan: Plan) -> list[Run]:
     """The runs in the order of their first rows."""
     path, rows = str(order.table), result.rows
-    parts = entities(result.by if plan.run_by is None else plan.run_by, rows.schema.names, path)
+    roles = {column: KNOWN[role] for role, column in order.named}
+    groups_as_runs = [f"{roles[column]}={column}" if column in roles else column for column in result.by]
+    parts = entities(groups_as_runs if plan.run_by is None else plan.run_by, rows.schema.names, path)
     found = [(group.key, _positions(group)) for group in split(rows, [part.column for part in parts], path, 1)]
     _check_names([*order.outcome, *(part.column for part in parts)], plan, path)
     names = run_names(parts, [key for key, _ in found], plan.task)

@@ -28,7 +28,7 @@ GROUPING = ("subject", "session", "block")  # the groups of a table where nobody
 
 
 class Order(NamedTuple):
-    """What to compute. Columns are given by the file's own names.
+    """What to compute. Columns are given by the file's own names, or by subject, session and block where `named` says which they are.
 
     by          the columns whose values make the groups; None: subject, session and block, as far as they are there
     outcome     the outcome's column, or several for a vector
@@ -37,6 +37,7 @@ class Order(NamedTuple):
     measures    None: all but those that take long; or names, or ("all",)
     missing     what a missing outcome means: error, elapse (time passes), skip
     categories  the names of the categories in their order, where outcomes are texts
+    named       the file's names of subject, session and block, in pairs: (("subject", "subj_num"),)
     """
 
     table: str | os.PathLike[str]
@@ -51,6 +52,7 @@ class Order(NamedTuple):
     categories: tuple[str, ...] = ()
     seed: int = 0
     workers: int | None = None
+    named: tuple[tuple[str, str], ...] = ()
 
 
 class Summary(NamedTuple):
@@ -183,7 +185,8 @@ class Engine:
 
     def _roles(self, table: Table) -> Roles:
         order, there = self.order, table.columns
-        by = order.by if order.by is not None else tuple(name for name in GROUPING if name in there)
+        named = dict(order.named)
+        by = order.by if order.by is not None else tuple(name for name in GROUPING if name in named or name in there)
         trial = order.trial if order.trial is not None else "trial" if "trial" in there else "none"
 
         def find(name: str, use: str) -> str:
@@ -191,7 +194,7 @@ class Engine:
 
         return Roles(
             tuple(find(name, "the outcome") for name in order.outcome),
-            tuple(find(name, "a group") for name in by),
+            tuple(find(named.get(name, name), "a group") for name in by),
             None if trial == "none" else find(trial, "the trial"),
             None if order.reset is None else find(order.reset, "where learners start anew"),
             tuple(
