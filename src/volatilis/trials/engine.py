@@ -28,7 +28,7 @@ GROUPING = ("subject", "session", "block")  # the groups of a table where nobody
 
 
 class Order(NamedTuple):
-    """What to compute. Columns are given by the file's own names, or by subject, session and block where `named` says which they are.
+    """What to compute. Columns are given by the file's own names; subject, session and block also by `named`.
 
     by          the columns whose values make the groups; None: subject, session and block, as far as they are there
     outcome     the outcome's column, or several for a vector
