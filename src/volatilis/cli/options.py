@@ -29,6 +29,15 @@ Categories = Annotated[
 ]
 Seed = Annotated[int, typer.Option(min=0, help="For learners that sample.")]
 Workers = Annotated[int | None, typer.Option(min=1, help="Threads; one per core if not given. The numbers are the same.")]
+Report = Annotated[
+    str | None,
+    typer.Option(metavar="OUT.html", help="A page with a picture per group: outcomes, estimates, surprise, changes found."),
+]
+ReportGroups = Annotated[int, typer.Option(min=1, help="How many groups the report draws at most: the first.")]
+Prediction = Annotated[
+    str | None,
+    typer.Option(metavar="COLUMN,...", help="People's own prediction, for the report; prediction, if it is there."),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no summary.")]
 
 

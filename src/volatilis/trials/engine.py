@@ -5,10 +5,11 @@ The same numbers whatever the number of workers and however the rows of differen
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
@@ -21,6 +22,7 @@ from volatilis.trials.groups import Group, Key, split
 from volatilis.trials.inputs import Inputs, Roles, Rows
 from volatilis.trials.measures import Column, check_chosen, columns_for
 from volatilis.trials.sessions import Session
+from volatilis.trials.watching import Seen, Watcher
 
 GROUPING = ("subject", "session", "block")  # the groups of a table where nobody says otherwise
 
@@ -73,12 +75,17 @@ class Result(NamedTuple):
 Progress = Callable[[float], None]
 
 
-def run_table(order: Order, out: str | os.PathLike[str], progress: Progress = lambda share: None) -> Summary:
-    """Write the table with its computed columns; memory does not grow with the number of rows."""
-    typed = os.fspath(out) != "-" and kind_of(out)[0] in ("parquet", "jsonl")  # also says at once whether the name is accepted
-    engine = Engine(order)
+def run_table(
+    order: Order,
+    out: str | os.PathLike[str] | None,
+    progress: Progress = lambda share: None,
+    watchers: Sequence[Watcher] = (),
+) -> Summary:
+    """Write the table with its computed columns; memory does not grow with the number of rows. None: only watchers get it."""
+    typed = out is not None and os.fspath(out) != "-" and kind_of(out)[0] in ("parquet", "jsonl")  # also says at once whether the name is accepted
+    engine = Engine(order, watchers)
     schema = engine.schema(typed)
-    with engine, writer(out, schema) as write:
+    with engine, contextlib.nullcontext(_nowhere) if out is None else writer(out, schema) as write:
         for batch in engine.batches(schema):
             write(batch)
             progress(engine.table.share)
@@ -86,11 +93,11 @@ def run_table(order: Order, out: str | os.PathLike[str], progress: Progress = la
     return engine.summary()
 
 
-def compute(order: Order, progress: Progress = lambda share: None) -> Result:
+def compute(order: Order, progress: Progress = lambda share: None, watchers: Sequence[Watcher] = ()) -> Result:
     """The same in memory, as a pandas DataFrame."""
     import pyarrow as pa
 
-    engine = Engine(order)
+    engine = Engine(order, watchers)
     schema = engine.schema(typed=True)
     batches = []
     with engine:
@@ -105,7 +112,7 @@ def compute(order: Order, progress: Progress = lambda share: None) -> Result:
 class Engine:
     """The state of a run: for every group and learner a session that goes on from batch to batch."""
 
-    def __init__(self, order: Order) -> None:
+    def __init__(self, order: Order, watchers: Sequence[Watcher] = ()) -> None:
         if not order.learners:
             raise ValueError("no learner is given; one at least is needed, such as --learner merge:n=20,p_c=0.01")
         missing_policy(order.missing)
@@ -115,6 +122,9 @@ class Engine:
         self._sessions: dict[Key, list[Session]] = {}
         self._rows = self._missing = 0
         self._not_finite = {column.name: 0 for column in self.columns}
+        self._watchers = watchers
+        for watcher in watchers:
+            watcher.begin(self)
 
     def __enter__(self) -> Engine:
         self._pool = ThreadPoolExecutor(thread_count(self.order.workers))
@@ -175,8 +185,8 @@ class Engine:
         first = next((batch for batch in self.table.batches() if batch.num_rows), None)
         if first is None:
             raise ValueError(f"{self.table.path} has a header and no rows")
-        made = self.inputs.learners(self.inputs.read(first.slice(0, 1), 1), Group((), slice(0, 1)))
-        labelled = zip(self.order.learners, made, strict=True)
+        self.examples = self.inputs.learners(self.inputs.read(first.slice(0, 1), 1), Group((), slice(0, 1)))
+        labelled = zip(self.order.learners, self.examples, strict=True)
         columns = [column for recipe, learner in labelled for column in columns_for(recipe.label, learner, self.order.measures)]
         check_chosen(self.order.measures, columns)
         for column in columns:
@@ -206,6 +216,8 @@ class Engine:
         self._rows += batch.num_rows
         for name, values in computed.items():
             self._not_finite[name] += int(np.count_nonzero(~np.isfinite(values)))
+        for watcher in self._watchers:
+            watcher.see(Seen(batch, rows, groups, computed))
         return computed
 
     def _new_sessions(self, rows: Rows, group: Group) -> list[Session]:
@@ -224,6 +236,10 @@ class Engine:
             values = found[column.label][column.measure]
             computed[column.name][group.rows] = values if column.element is None else values[:, column.element]
         return int(absent.sum())
+
+
+def _nowhere(batch: Any) -> None:
+    """Where a table goes that nobody wants written."""
 
 
 def _words_of(key: Key) -> list[int]:
