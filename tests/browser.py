@@ -23,7 +23,7 @@ LIMIT = 60.0  # seconds for any one answer
 
 
 class Browser:
-    """`with Browser(folder) as browser: browser.open(page)`; `problems` are errors and warnings, `requests` what was asked for."""
+    """`with Browser(folder) as browser: browser.open(page)`; `problems`: errors and warnings; `requests`: what was asked for."""
 
     def __init__(self, profile: pathlib.Path) -> None:
         self._profile, self._count, self._buffer = profile, 0, b""

@@ -12,7 +12,9 @@ function ticks(low, high, about, whole) {
   let step = [1, 2, 5, 10].map((factor) => factor * power).find((size) => size >= rough * 0.999);
   if (whole) { step = Math.max(1, Math.round(step)); }
   const found = [];
-  for (let i = Math.ceil(low / step - 1e-9); i * step <= high + 1e-9 * step; i += 1) { found.push(Number((i * step).toPrecision(12))); }
+  for (let i = Math.ceil(low / step - 1e-9); i * step <= high + 1e-9 * step; i += 1) {
+    found.push(Number((i * step).toPrecision(12)));
+  }
   return found;
 }
 

@@ -177,15 +177,15 @@ def left_out(collector: Collector) -> list[str]:
     said = []
     if drawn < summary.groups:
         said.append(
-            f"Pictures of the first {drawn:,} of {summary.groups:,} groups. --report-groups {summary.groups} makes room for more; "
-            "so does a table with fewer groups."
+            f"Pictures of the first {drawn:,} of {summary.groups:,} groups. --report-groups {summary.groups} makes room for "
+            "more; so does a table with fewer groups."
         )
     if collector.cut:
         rows = sum(picture.rows for picture in collector.pictures.values())
         enough = max(-(-rows * collector.width // NUMBERS_PER_GROUP), collector.limit + 1)
         said.append(
-            f"{len(collector.cut):,} groups are too long to be drawn whole: their first trials are, their sums are of all trials. "
-            f"--report-groups {enough} makes room for all."
+            f"{len(collector.cut):,} of the groups here are too long to be drawn whole: their first trials are; their sums are of "
+            f"all trials. --report-groups {enough} makes room for all."
         )
     if len(collector.all_strips) > len(collector.strips):
         said.append(f"{len(collector.strips)} of {len(collector.all_strips)} categories or parameters are drawn: the first.")

@@ -6,14 +6,15 @@ const table = document.getElementById("groups"), body = table.tBodies[0];
 const rowOf = new Map([...body.rows].map((row) => [Number(row.dataset.group), row]));
 
 function address(index) {
-  return "#" + DATA.by.map((column, i) => encodeURIComponent(column) + "=" + encodeURIComponent(DATA.groups[index].key[i])).join("&");
+  const key = DATA.groups[index].key;
+  return "#" + DATA.by.map((column, i) => encodeURIComponent(column) + "=" + encodeURIComponent(key[i])).join("&");
 }
 
 // The group that the address names; the first one where it names none.
 function addressed() {
   const named = new URLSearchParams(window.location.hash.slice(1).replaceAll("+", "%2B"));
-  const found = DATA.groups.findIndex((group) => DATA.by.length > 0 && DATA.by.every((column, i) => named.get(column) === group.key[i]));
-  return Math.max(found, 0);
+  const fits = (group) => DATA.by.length > 0 && DATA.by.every((column, i) => named.get(column) === group.key[i]);
+  return Math.max(DATA.groups.findIndex(fits), 0);
 }
 
 function showGroup(index) {
@@ -25,7 +26,8 @@ function showGroup(index) {
   const drawn = state.numbers.trial.length, sums = document.getElementById("sums");
   const head = groupName(index) + ": " + group.rows + (group.rows === 1 ? " trial" : " trials")
     + (group.missing ? ", " + group.missing + " missing" : "");
-  sums.textContent = "Only the first " + drawn.toLocaleString("en") + " of " + group.rows.toLocaleString("en") + " trials are drawn.";
+  const [some, all] = [drawn, group.rows].map((count) => count.toLocaleString("en"));
+  sums.textContent = "Only the first " + some + " of " + all + " trials are drawn.";
   sums.hidden = drawn === group.rows;
   frame.setAttribute("aria-label", head + sumsOf(group).map((text) => ". " + text).join("") + ".");
   redraw();
@@ -34,8 +36,8 @@ function showGroup(index) {
 function sumsOf(group) {
   return DATA.labels.map((label) => {
     const [changes, shannon, error] = group.sums[label];
-    const parts = [changes === null ? "" : changes + (changes === 1 ? " change found" : " changes found"),
-      shannon === null ? "" : "Shannon surprise " + shown(shannon), error === null ? "" : "error " + shown(error)].filter(Boolean);
+    const said = [[changes, "changes found"], [shannon, "Shannon surprise"], [error, "mean error"]];
+    const parts = said.filter(([value]) => value !== null).map(([value, name]) => name + " " + shown(value));
     return parts.length ? label + ": " + parts.join(", ") : "";
   }).filter(Boolean);
 }
@@ -60,18 +62,23 @@ function goBy(step) {
 }
 
 function sortBy(cell) {
-  const descending = cell.getAttribute("aria-sort") === "ascending", column = cell.cellIndex;
-  const number = (row) => { const c = row.cells[column]; return c.dataset.value === undefined ? Number.NaN : c.dataset.value === "" ? Infinity : Number(c.dataset.value); };
-  const order = (a, b) => (cell.classList.contains("number") ? number(a) - number(b) || 0
-    : a.cells[column].textContent.localeCompare(b.cells[column].textContent, undefined, { numeric: true }));
+  const way = cell.getAttribute("aria-sort") === "ascending" ? -1 : 1, column = cell.cellIndex;
+  const value = (row) => row.cells[column].dataset.value, text = (row) => row.cells[column].textContent;
+  const known = (row) => Number(value(row) !== "");
+  const order = cell.classList.contains("number")
+    ? (a, b) => known(b) - known(a) || way * (value(a) - value(b))  // what is not known comes last either way
+    : (a, b) => way * text(a).localeCompare(text(b), undefined, { numeric: true });
   [...table.tHead.rows[0].cells].forEach((other) => other.removeAttribute("aria-sort"));
-  cell.setAttribute("aria-sort", descending ? "descending" : "ascending");
-  [...body.rows].sort((a, b) => (descending ? order(b, a) : order(a, b))).forEach((row) => body.appendChild(row));
+  cell.setAttribute("aria-sort", way > 0 ? "ascending" : "descending");
+  [...body.rows].sort(order).forEach((row) => body.appendChild(row));
 }
 
 function find() {
   const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
-  rowOf.forEach((row, i) => { const name = groupName(i).toLowerCase(); row.hidden = !words.every((word) => name.includes(word)); });
+  rowOf.forEach((row, i) => {
+    const name = groupName(i).toLowerCase();
+    row.hidden = !words.every((word) => name.includes(word));
+  });
   const count = [...body.rows].filter((row) => !row.hidden).length;
   document.getElementById("found").textContent = words.length ? count + " of " + DATA.groups.length + " groups" : "";
 }
@@ -101,7 +108,7 @@ if (learnerChoice) { learnerChoice.addEventListener("change", chooseSums); }
 chooseSums();
 if (search) {
   search.addEventListener("input", find);
-  search.addEventListener("keydown", (event) => { if (event.key === "Enter" && !rowOf.get(state.group).matches("tr:not([hidden])")) { goBy(1); } });
+  search.addEventListener("keydown", (event) => { if (event.key === "Enter" && rowOf.get(state.group).hidden) { goBy(1); } });
 }
 document.addEventListener("keydown", (event) => {
   const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
@@ -112,4 +119,4 @@ document.addEventListener("keydown", (event) => {
 window.addEventListener("hashchange", () => showGroup(addressed()));
 document.querySelectorAll(".tools").forEach((tools) => { tools.hidden = false; });
 showGroup(addressed());
-new ResizeObserver(() => { if (frame.clientWidth && Math.max(frame.clientWidth, 240) !== state.width) { redraw(); } }).observe(frame);
+new ResizeObserver(() => { if (frame.clientWidth && widthOf(frame) !== state.width) { redraw(); } }).observe(frame);

@@ -40,6 +40,11 @@ function shown(value) {
   return text.replace("-", "−");
 }
 
+// Trials are told apart: in full, unlike other numbers.
+function trialName(at) {
+  return String(state.numbers.trial[at]);
+}
+
 function outcomeName(value) {
   return DATA.categories.length && Number.isInteger(value) ? DATA.categories[value] : shown(value);
 }

@@ -16,8 +16,12 @@ from volatilis.trial_report.looks import colours
 from volatilis.trial_report.summaries import CHANGE
 from volatilis.trials.measures import MEASURES
 
-SCRIPTS = ("numbers.js", "axes.js", "picture.js", "reading.js", "groups.js")
+SCRIPTS = ("numbers.js", "axes.js", "picture.js", "trials.js", "reading.js", "groups.js")
 SUMS = ("changes", "Shannon", "error")
+HINT = (
+    "Point at a trial to read it; drag to zoom, double-click for the whole. Keys: ← and → change the group, "
+    "or the trial once the picture has the focus; + and − zoom, 0 shows the whole."
+)
 MANY = 12  # groups from which on there is a search box
 
 
@@ -40,10 +44,7 @@ def _style(collector: Collector) -> str:
         "\n".join(f".learner-{i} {{ --hue: {pair[k]}; }}" for i, pair in enumerate(pairs))
         for k in (0, 1)
     )  # fmt: skip
-    return (
-        resource(__package__, "report.css")
-        + f"{light}\n@media screen and (prefers-color-scheme: dark) {{\n{dark}\n}}\n"
-    )
+    return resource(__package__, "report.css") + f"{light}\n@media screen and (prefers-color-scheme: dark) {{\n{dark}\n}}\n"
 
 
 def _name(collector: Collector) -> str:
@@ -85,14 +86,14 @@ def _picture(collector: Collector) -> str:
         '<section id="picture" class="picture" aria-label="Picture of a group">\n'
         f'<div class="tools" hidden>{groups}<select id="measure" aria-label="Measure of surprise"></select>{zoom}</div>\n'
         '<p class="sums" id="sums" aria-live="polite"></p>\n'
-        '<noscript><p class="notice">The pictures are drawn by a script, and scripts are off. The table has the sums.</p></noscript>\n'
+        '<noscript><p class="notice">A script draws the pictures, and scripts are off. The table has the sums.</p></noscript>\n'
         f"{_legend(collector)}\n"
         '<div class="frame" id="frame" tabindex="0" role="application" aria-roledescription="picture" aria-describedby="hint">'
         "</div>\n"
-        '<p class="hint" id="hint">Point at a trial to read it; drag to zoom, double-click for the whole. Keys: ← and → change the '
-        "group, or the trial once the picture has the focus; + and − zoom, 0 shows the whole.</p>\n"
+        f'<p class="hint" id="hint">{HINT}</p>\n'
         '<p class="unseen" id="said" aria-live="polite"></p>\n'
-        '<details id="trials"><summary>The trials in the picture as a table</summary><div class="scroll" tabindex="0"></div></details>\n'
+        '<details id="trials"><summary>The trials in the picture as a table</summary><div class="scroll" tabindex="0"></div>'
+        "</details>\n"
         "</section>"
     )
 
@@ -108,8 +109,10 @@ def _legend(collector: Collector) -> str:
     for i, recipe in enumerate(order.learners):
         plain = recipe.label == recipe.name.replace("-", "_")
         text = recipe.text.partition(":")[2] if plain else recipe.text.removeprefix(f"{recipe.label}=")
-        own = f'data-label="{html.escape(recipe.label)}" {press}>{swatch}<span>{html.escape(recipe.label)} <small>{_breakable(text)}'
-        rows.append(f'<button class="key learner-{i}" {own}</small></span></button>')
+        shown_as = f"<span>{html.escape(recipe.label)} <small>{_breakable(text)}</small></span>"
+        rows.append(
+            f'<button class="key learner-{i}" data-label="{html.escape(recipe.label)}" {press}>{swatch}{shown_as}</button>'
+        )
     body = "".join(f'<tr><th scope="row">{row}</th>{empty}</tr>' for row in rows)
     head = '<th scope="col"></th>' * 4
     return (
@@ -139,13 +142,14 @@ def _table(collector: Collector) -> str:
     cells = "".join(_head(text, label, i >= len(by)) for i, (text, label) in enumerate(heads))
     options = "".join(f'<option value="{html.escape(label)}">{html.escape(label)}</option>' for label in labels)
     choice = f'<label>sums of <select id="learner">{options}</select></label>' if len(labels) > 1 else ""
+    rows = "".join(_row(collector, i, picture) for i, picture in enumerate(collector.pictures.values()))
     many = len(collector.pictures) >= MANY
     search = '<input type="search" id="search" placeholder="Search the groups" aria-label="Search the groups">' if many else ""
     return (
         '<section class="groups" aria-label="All groups">\n'
         f'<div class="tools" hidden>{search}{choice}</div>\n<div class="scroll" tabindex="0">'
-        f'<table id="groups"><caption class="unseen">Every group that is drawn, summed up</caption><thead><tr>{cells}</tr></thead>\n'
-        f"<tbody>{''.join(_row(collector, i, picture) for i, picture in enumerate(collector.pictures.values()))}</tbody></table>"
+        '<table id="groups"><caption class="unseen">Every group that is drawn, summed up</caption>'
+        f"<thead><tr>{cells}</tr></thead>\n<tbody>{rows}</tbody></table>"
         '</div>\n<p class="hint" id="found" aria-live="polite"></p></section>'
     )
 
@@ -202,7 +206,10 @@ def _reading(collector: Collector) -> Iterable[tuple[str, str]]:
         error = "The distance of an outcome from the estimate before it"
     yield "dots", "Outcomes. A grey bar stands where one is missing; a dashed upright line where learners start anew."
     if collector.prediction:
-        yield "squares" if collector.categorical else "dashed line", f"The person's own prediction, from the column {', '.join(collector.prediction)}."
+        yield (
+            "squares" if collector.categorical else "dashed line",
+            f"The person's own prediction, from the column {', '.join(collector.prediction)}.",
+        )
     if "mean" in measures:
         yield "line", "The estimate of a learner after the outcome of the trial."
         band = "The estimate plus and minus 2 standard deviations of the belief; a learner without a belief has none."
@@ -217,4 +224,7 @@ def _reading(collector: Collector) -> Iterable[tuple[str, str]]:
     if any(name.endswith("surprise") for name in measures):
         yield "asinh scale", "Even around 0 and logarithmic far from it, so that small and large surprises can both be seen."
     yield "Shannon", "The mean Shannon surprise of the group's outcomes, in nats."
-    yield "error", f"{error}, on average; a dash where the estimate is not of the outcome's mean. Trials at a start are not counted."
+    yield (
+        "error",
+        f"{error}, on average; a dash where the estimate is not of the outcome's mean. Trials at a start are not counted.",
+    )

@@ -2,6 +2,8 @@
 
 const LEFT = 54, RIGHT = 12, BELOW = 34, TITLE = 20, TRIANGLES = 11, GAP = 14;
 
+const widthOf = (frame) => Math.max(frame.clientWidth, 240);
+
 function make(name, attributes, parent, text) {
   const element = document.createElementNS("http://www.w3.org/2000/svg", name);
   Object.entries(attributes).forEach(([key, value]) => element.setAttribute(key, value));
@@ -27,8 +29,8 @@ function panelsOf(numbers, state) {
   const strips = DATA.strips, alone = strips.length === 1, narrow = state.width < 600;
   const tall = alone ? (narrow ? 190 : 240) : Math.max(56, Math.min(150, 330 / strips.length));
   const panels = strips.map((strip) => ({
-    kind: "strip", title: strip.title, strip, height: tall,
-    warp: even, range: strip.low === null ? extent(stripArrays(strip, numbers, state), even) : [strip.low - 0.06, strip.high + 0.06],
+    kind: "strip", title: strip.title, strip, height: tall, warp: even,
+    range: strip.low === null ? extent(stripArrays(strip, numbers, state), even) : [strip.low - 0.06, strip.high + 0.06],
   }));
   const lines = (measure) => state.learners.map((label) => numbers.of(label, measure)).filter(Boolean);
   if (state.measure && lines(state.measure.name).length) {
@@ -37,7 +39,8 @@ function panelsOf(numbers, state) {
     panels.push({ kind: "line", title, unit, measure: name, warp, range, height: narrow ? 84 : 104 });
   }
   if (lines("adaptation_rate").length) {
-    panels.push({ kind: "line", title: "adaptation rate", measure: "adaptation_rate", warp: even, height: narrow ? 64 : 76, range: [-0.03, 1.03] });
+    const rate = { title: "adaptation rate", measure: "adaptation_rate", range: [-0.03, 1.03] };
+    panels.push({ kind: "line", ...rate, warp: even, height: narrow ? 64 : 76 });
   }
   let top = TRIANGLES * state.learners.filter((label) => numbers.of(label, "adaptation_rate")).length;
   panels.forEach((panel) => {
@@ -97,9 +100,9 @@ function drawAxes(svg, panel, view, lowest) {
   const marks = fixed || panel.measure === "adaptation_rate" ? (panel.height < 90 && !panel.measure ? [0, 1] : [0, 0.5, 1])
     : panel.warp === even ? ticks(low, high, lines) : warpedTicks(low, high, (high - low) * 17 / panel.height);
   marks.forEach((mark) => {
-    const y = place(panel.y(mark)), names = panel.strip ? panel.strip.names : [];
+    const y = place(panel.y(mark)), name = panel.strip ? panel.strip.names[mark] : undefined;
     make("line", { x1: LEFT, x2: LEFT + view.width, y1: y, y2: y, class: "grid" }, axes);
-    make("text", { x: LEFT - 6, y, class: "tick side" }, axes, names.length && Number.isInteger(mark) ? names[mark].slice(0, 6) : shown(mark));
+    make("text", { x: LEFT - 6, y, class: "tick side" }, axes, name === undefined ? shown(mark) : name.slice(0, 7));
   });
   ticks(view.low, view.high, view.width / 80, view.step >= 1).forEach((mark) => {
     const x = place(view.x(mark));
@@ -120,21 +123,23 @@ function drawStarts(svg, view, panels) {
 function drawStrip(inside, panel, numbers, state, view) {
   const strip = panel.strip, outcome = numbers.outcomes[strip.outcome], person = numbers.predictions[strip.outcome];
   if (outcome) { drawMissing(inside, panel, outcome, view); }
-  const drawn = state.learners.map((label) => [label, strip.element === null ? undefined : numbers.of(label, "mean", strip.element)]);
-  drawn.filter((entry) => entry[1]).forEach(([label, mean]) => {
+  const estimates = strip.element === null ? [] : state.learners.map((label) => [label, numbers.of(label, "mean", strip.element)]);
+  const drawn = estimates.filter((entry) => entry[1]);
+  drawn.forEach(([label, mean]) => {
     const variance = numbers.of(label, "variance", strip.element);
     if (variance) { make("path", { d: bandPath(mean, variance, view, panel.y), class: "band " + hue(label) }, inside); }
   });
-  if (outcome && strip.category === null) { make("path", { d: dotPath(outcome, view, panel.y), class: "dots" }, inside); }
-  if (outcome && strip.category !== null) {
-    make("path", { d: dotPath(outcome, view, () => panel.y(1), (value) => value === strip.category), class: "dots" }, inside);
+  const here = (value) => value === strip.category, at = (height) => () => panel.y(height);
+  if (outcome) {
+    const d = strip.category === null ? dotPath(outcome, view, panel.y) : dotPath(outcome, view, at(1), here);
+    make("path", { d, class: "dots" }, inside);
   }
-  drawn.filter((entry) => entry[1]).forEach(([label, mean]) => {
+  drawn.forEach(([label, mean]) => {
     make("path", { d: linePath(mean, view, panel.y), class: "line " + hue(label) + " " + rank(label, state) }, inside);
   });
-  if (person && state.person && strip.category === null) { make("path", { d: linePath(person, view, panel.y), class: "person" }, inside); }
-  if (person && state.person && strip.category !== null) {
-    make("path", { d: dotPath(person, view, () => panel.y(0.88), (value) => value === strip.category), class: "person mark" }, inside);
+  if (person && state.person) {
+    const d = strip.category === null ? linePath(person, view, panel.y) : dotPath(person, view, at(0.88), here);
+    make("path", { d, class: strip.category === null ? "person" : "person mark" }, inside);
   }
 }
 
@@ -154,7 +159,8 @@ function drawLines(inside, panel, numbers, state, view) {
   }
   state.learners.forEach((label) => {
     const values = numbers.of(label, panel.measure);
-    if (values) { make("path", { d: linePath(values, view, panel.y), class: "line thin " + hue(label) + " " + rank(label, state) }, inside); }
+    const look = "line thin " + hue(label) + " " + rank(label, state);
+    if (values) { make("path", { d: linePath(values, view, panel.y), class: look }, inside); }
   });
 }
 

@@ -7,7 +7,7 @@ const state = {
 };
 
 function redraw() {
-  state.width = Math.max(frame.clientWidth, 240);
+  state.width = widthOf(frame);
   state.drawing = draw(frame, state.numbers, state);
   document.getElementById("whole").hidden = state.range === null;
   read(state.at);
@@ -25,7 +25,8 @@ function read(at) {
     const x = place(view.x(trial));
     make("line", { x1: x, x2: x, y1: panels[0].top, y2: panels[panels.length - 1].bottom }, cursor);
     panels.forEach((panel) => markers(panel, at).forEach(([value, name]) => {
-      if (panel.warp(value) >= panel.range[0] && panel.warp(value) <= panel.range[1]) { make("circle", { cx: x, cy: place(panel.y(value)), r: 4, class: name }, cursor); }
+      const inside = panel.warp(value) >= panel.range[0] && panel.warp(value) <= panel.range[1];
+      if (inside) { make("circle", { cx: x, cy: place(panel.y(value)), r: 4, class: name }, cursor); }
     }));
   }
   fillReadout(at);
@@ -42,8 +43,8 @@ function markers(panel, at) {
 // The legend, the sums of the group and the reading of a trial are one table: a row per thing that is drawn.
 function fillReadout(at) {
   const group = DATA.groups[state.group], trials = group.rows === 1 ? "1 trial" : group.rows + " trials";
-  const heads = at === null ? [trials + (group.missing ? ", " + group.missing + " missing" : ""), "mean error", "Shannon", "changes"]
-    : ["trial " + shown(state.numbers.trial[at]), DATA.categorical ? "its probability ± 2 SD" : "value ± 2 SD", "surprise", "rate"];
+  const heads = at === null ? [trials, "mean error", "Shannon", "changes"]
+    : ["trial " + trialName(at), DATA.categorical ? "its probability ± 2 SD" : "value ± 2 SD", "surprise", "rate"];
   const rows = at === null ? sumRows(group) : trialRows(at);
   [...readout.tHead.rows[0].cells].forEach((cell, i) => { cell.textContent = heads[i]; });
   rows.forEach((cells, i) => cells.forEach((text, k) => { readout.tBodies[0].rows[i].cells[k + 1].textContent = text; }));
@@ -51,7 +52,7 @@ function fillReadout(at) {
 
 function sumRows(group) {
   const people = DATA.predictions.length ? [[shown(group.person), "", ""]] : [];
-  return [["", "", ""], ...people, ...DATA.labels.map((label) => {
+  return [[group.missing ? group.missing + " missing" : "", "", ""], ...people, ...DATA.labels.map((label) => {
     const [changes, shannon, error] = group.sums[label];
     return [shown(error), shown(shannon), shown(changes)];
   })];
@@ -61,9 +62,10 @@ function trialRows(at) {
   const value = (array) => (array ? shown(array[at]) : "–"), named = (array) => outcomeName(array[at]);
   const elements = DATA.strips.map((strip) => strip.element).filter((element) => element !== null);
   const came = DATA.categorical ? state.numbers.outcomes[0][at] : undefined;
-  const meant = came === undefined ? elements : elements.filter((element) => element === came);  // a category: only the one that came
+  const meant = came === undefined ? elements : elements.filter((element) => element === came);  // only the one that came
   const rows = [[state.numbers.outcomes.map(named).join(" · "), "", ""]];
-  if (DATA.predictions.length) { rows.push([state.numbers.predictions.map(DATA.categorical ? named : value).join(" · "), "", ""]); }
+  const people = state.numbers.predictions.map(DATA.categorical ? named : value);
+  if (people.length) { rows.push([people.join(" · "), "", ""]); }
   return rows.concat(DATA.labels.map((label) => {
     const mean = meant.map((element) => value(state.numbers.of(label, "mean", element))).join(" · ") || "–";
     const variance = meant.length === 1 ? state.numbers.of(label, "variance", meant[0]) : undefined;
@@ -124,8 +126,8 @@ frame.addEventListener("pointermove", (event) => {
   read(nearest(state.numbers.trial, here));
   if (from === null) { return; }
   const { cursor, view, panels } = state.drawing, [low, high] = [Math.min(from, here), Math.max(from, here)];
-  const box = { x: view.x(low), y: panels[0].top, width: view.x(high) - view.x(low), height: panels[panels.length - 1].bottom - panels[0].top };
-  make("rect", { ...box, class: "chosen" }, cursor);
+  const [top, bottom] = [panels[0].top, panels[panels.length - 1].bottom];
+  make("rect", { x: view.x(low), y: top, width: view.x(high) - view.x(low), height: bottom - top, class: "chosen" }, cursor);
 });
 frame.addEventListener("pointerup", (event) => {
   const start = from, end = trialAt(event), view = state.drawing.view;
@@ -145,7 +147,8 @@ frame.addEventListener("wheel", (event) => {  // a plain wheel scrolls the page;
 frame.addEventListener("keydown", (event) => {
   const last = state.numbers.trial.length - 1;
   const step = { ArrowLeft: -1, ArrowRight: 1, PageUp: -10, PageDown: 10, Home: -last, End: last }[event.key];
-  const doing = { "+": () => zoom(0.5), "=": () => zoom(0.5), "-": () => zoom(2), 0: () => { state.range = null; redraw(); } }[event.key];
+  const whole = () => { state.range = null; redraw(); };
+  const doing = { "+": () => zoom(0.5), "=": () => zoom(0.5), "-": () => zoom(2), 0: whole }[event.key];
   if (event.ctrlKey || event.metaKey || event.altKey || (!step && !doing)) { return; }
   event.preventDefault();
   event.stopPropagation();
@@ -158,30 +161,3 @@ frame.addEventListener("keydown", (event) => {
 document.getElementById("closer").addEventListener("click", () => zoom(0.5));
 document.getElementById("wider").addEventListener("click", () => zoom(2));
 document.getElementById("whole").addEventListener("click", () => { state.range = null; redraw(); });
-
-// --- the same as a table ------------------------------------------------------------------------------------------------
-
-const MOST_ROWS = 500;
-
-function fillTrials() {
-  const details = document.getElementById("trials"), box = details.querySelector("div");
-  if (!details.open) { return; }
-  const numbers = state.numbers, view = state.drawing.view;
-  const columns = [["trial", numbers.trial, shown]];
-  DATA.outcomes.forEach((name, i) => columns.push([name, numbers.outcomes[i], outcomeName]));
-  DATA.predictions.forEach((name, i) => columns.push([name, numbers.predictions[i], DATA.categorical ? outcomeName : shown]));
-  DATA.computed.filter((name) => state.learners.includes(name[0])).forEach(([label, measure, element]) => {
-    const several = DATA.computed.filter((other) => other[0] === label && other[1] === measure).length > 1;
-    columns.push([label + " " + measure.replaceAll("_", " ") + (several ? " " + element : ""), numbers.of(label, measure, element), shown]);
-  });
-  const table = document.createElement("table"), head = table.createTHead().insertRow(), body = table.createTBody();
-  columns.forEach(([name]) => { head.appendChild(document.createElement("th")).textContent = name; });
-  const first = lowerBound(numbers.trial, view.low), last = lowerBound(numbers.trial, view.high);
-  for (let i = first; i < Math.min(last, first + MOST_ROWS); i += 1) {
-    const row = body.insertRow();
-    columns.forEach(([, values, write]) => { row.insertCell().textContent = write(values[i]); });
-  }
-  if (last - first > MOST_ROWS) { table.createCaption().textContent = "The first " + MOST_ROWS + " of " + (last - first) + " trials; zoom in for others."; }
-  box.replaceChildren(table);
-}
-document.getElementById("trials").addEventListener("toggle", fillTrials);

@@ -82,7 +82,9 @@ def run_table(
     watchers: Sequence[Watcher] = (),
 ) -> Summary:
     """Write the table with its computed columns; memory does not grow with the number of rows. None: only watchers get it."""
-    typed = out is not None and os.fspath(out) != "-" and kind_of(out)[0] in ("parquet", "jsonl")  # also says at once whether the name is accepted
+    typed = (
+        out is not None and os.fspath(out) != "-" and kind_of(out)[0] in ("parquet", "jsonl")
+    )  # also says at once whether the name is accepted
     engine = Engine(order, watchers)
     schema = engine.schema(typed)
     with engine, contextlib.nullcontext(_nowhere) if out is None else writer(out, schema) as write:
