@@ -20,6 +20,7 @@ NUMBERS_PER_GROUP = 4_000  # all groups share the room: 2 million numbers for 50
 SURPRISES = ("log_bayes_factor_surprise", "shannon_surprise", "bayesian_surprise", "confidence_corrected_surprise", "run_length")
 DRAWN = ("mean", "variance", *SURPRISES, "adaptation_rate")
 PREDICTION = "prediction"
+BYTES_PER_NUMBER = 16 / 3  # single precision, as text
 
 
 class GroupPicture:
@@ -173,19 +174,18 @@ class Collector:
 
 def left_out(collector: Collector) -> list[str]:
     """What is not in the pictures, and how to get it."""
-    summary, drawn = collector.engine.summary(), len(collector.pictures)
+    summary, drawn, cut = collector.engine.summary(), len(collector.pictures), len(collector.cut)
     said = []
     if drawn < summary.groups:
+        said.append(f"There are pictures of the first {drawn:,} of {summary.groups:,} groups only.")
+    if cut:
+        said.append(f"{cut:,} of the groups here are drawn up to the trial where the room ends; their sums are of all trials.")
+    if said:
+        numbers = summary.rows * collector.width
+        enough = max(summary.groups, -(-numbers // NUMBERS_PER_GROUP))
+        size = numbers * BYTES_PER_NUMBER / 1e6
         said.append(
-            f"Pictures of the first {drawn:,} of {summary.groups:,} groups. --report-groups {summary.groups} makes room for "
-            "more; so does a table with fewer groups."
-        )
-    if collector.cut:
-        rows = sum(picture.rows for picture in collector.pictures.values())
-        enough = max(-(-rows * collector.width // NUMBERS_PER_GROUP), collector.limit + 1)
-        said.append(
-            f"{len(collector.cut):,} of the groups here are too long to be drawn whole: their first trials are; their sums are of "
-            f"all trials. --report-groups {enough} makes room for all."
+            f"--report-groups {enough} makes room for all, in a page of up to {size:,.0f} MB; or run a part of the table."
         )
     if len(collector.all_strips) > len(collector.strips):
         said.append(f"{len(collector.strips)} of {len(collector.all_strips)} categories or parameters are drawn: the first.")

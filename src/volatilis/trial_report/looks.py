@@ -24,7 +24,7 @@ NAMES = {  # in the figures
     "stratified-resampling": "SOR",
 }
 OTHERS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")  # Okabe and Ito: told apart by all
-ALIKE = 90.0  # a distance in RGB below which two lines are hard to tell apart
+ALIKE = 70.0  # a distance in RGB below which two lines are hard to tell apart
 ON_LIGHT = ("#ffffff", 2.5, 0.0)  # paper, contrast that a line needs, and where to look for it: towards black
 ON_DARK = ("#1c2227", 4.5, 1.0)  # towards white
 

@@ -60,7 +60,8 @@ def _header(collector: Collector) -> str:
     facts += [("missing outcomes", f"{summary.missing_outcomes:,} ({order.missing})")] if summary.missing_outcomes else []
     facts += [("family", order.family.text)]
     chips = "".join(f"<div><dt>{name}</dt><dd>{_breakable(value)}</dd></div>" for name, value in facts)
-    notices = "".join(f'<p class="notice" role="note">{html.escape(text)}</p>' for text in left_out(collector))
+    said = " ".join(html.escape(text) for text in left_out(collector))
+    notices = f'<p class="notice" role="note">{said}</p>' if said else ""
     return f'<header>\n<h1>{html.escape(_name(collector))}</h1>\n<dl class="chips">{chips}</dl>\n{notices}</header>'
 
 

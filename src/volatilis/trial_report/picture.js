@@ -123,8 +123,8 @@ function drawStarts(svg, view, panels) {
 function drawStrip(inside, panel, numbers, state, view) {
   const strip = panel.strip, outcome = numbers.outcomes[strip.outcome], person = numbers.predictions[strip.outcome];
   if (outcome) { drawMissing(inside, panel, outcome, view); }
-  const estimates = strip.element === null ? [] : state.learners.map((label) => [label, numbers.of(label, "mean", strip.element)]);
-  const drawn = estimates.filter((entry) => entry[1]);
+  const estimate = (label) => (strip.element === null ? undefined : numbers.of(label, "mean", strip.element));
+  const drawn = state.learners.map((label) => [label, estimate(label)]).filter((entry) => entry[1]);
   drawn.forEach(([label, mean]) => {
     const variance = numbers.of(label, "variance", strip.element);
     if (variance) { make("path", { d: bandPath(mean, variance, view, panel.y), class: "band " + hue(label) }, inside); }
