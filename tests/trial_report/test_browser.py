@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import pathlib
 import re
 from collections.abc import Iterator
@@ -280,9 +281,14 @@ def test_dark_pages_have_other_colours(browser: Browser, made: tuple[Report, pat
     assert seen[1][1] > seen[0][1]
 
 
-def test_it_prints(browser: Browser) -> None:
-    import base64
-
+def test_it_prints_in_light_colours_with_the_name_of_the_group(browser: Browser) -> None:
+    browser.press("ArrowRight")
+    browser.call("Emulation.setEmulatedMedia", media="print", features=[{"name": "prefers-color-scheme", "value": "dark"}])
+    assert browser.run("document.querySelector('#name').innerText") == "subject s1"
+    assert browser.run("document.querySelector('#name').offsetHeight") > 10
+    assert browser.run("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert browser.run("document.querySelector('#next').offsetHeight") == 0
+    browser.call("Emulation.setEmulatedMedia", media="")
     assert base64.b64decode(browser.call("Page.printToPDF")["data"]).startswith(b"%PDF")
 
 

@@ -47,9 +47,8 @@ def test_the_policy_admits_one_script_and_one_style_and_no_network(tmp_path: pat
 def test_too_many_groups_are_left_out_and_it_is_said(tmp_path: pathlib.Path) -> None:
     made = report(order(tmp_path, trials(5), GAUSSIAN, [MERGE]), groups=2)
     assert [group["key"] for group in made.data["groups"]] == [["s0"], ["s1"]]
-    assert "There are pictures of the first 2 of 5 groups only." in made.html
-    assert "--report-groups 5 makes room for all" in made.html
-    assert "only." not in report(order(tmp_path, trials(5), GAUSSIAN, [MERGE]), groups=5).html
+    assert "Drawn: the first 2 of 5 groups. --report-groups 5 draws all" in made.html
+    assert "draws all" not in report(order(tmp_path, trials(5), GAUSSIAN, [MERGE]), groups=5).html
 
 
 def test_a_group_that_is_too_long_is_cut_and_its_sums_are_of_all_trials(tmp_path: pathlib.Path, monkeypatch: Any) -> None:
@@ -62,11 +61,11 @@ def test_a_group_that_is_too_long_is_cut_and_its_sums_are_of_all_trials(tmp_path
     assert len(made.data["groups"]) == 1
     assert (first["rows"], len(decoded(first["trial"]))) == (40, 300 // width)
     assert first["sums"]["merge"][1] == pytest.approx(made.result.frame.merge_shannon_surprise[:40].mean())
-    assert "1 of the groups here are drawn up to the trial where the room ends" in made.html
-    enough = int(re.search(r"--report-groups (\d+) makes room for all", made.html)[1])  # type: ignore[index]
+    assert "Drawn: the first 1 of 3 groups, of 1 of them only the first trials (sums are of all trials)." in made.html
+    enough = int(re.search(r"--report-groups (\d+) draws all", made.html)[1])  # type: ignore[index]
     whole = report(asked, groups=enough)
     assert [len(decoded(group["trial"])) for group in whole.data["groups"]] == [40] * 3
-    assert "makes room" not in whole.html
+    assert "draws all" not in whole.html
 
 
 def test_a_long_table_does_not_make_a_long_page(tmp_path: pathlib.Path, monkeypatch: Any) -> None:

@@ -33,7 +33,9 @@ Report = Annotated[
     str | None,
     typer.Option(metavar="OUT.html", help="A page with a picture per group: outcomes, estimates, surprise, changes found."),
 ]
-ReportGroups = Annotated[int, typer.Option(min=1, help="How many groups the report draws at most: the first.")]
+ReportGroups = Annotated[
+    int, typer.Option(min=1, help="Groups that the report draws at most: the first; with room for 4,000 numbers each.")
+]
 Prediction = Annotated[
     str | None,
     typer.Option(metavar="COLUMN,...", help="People's own prediction, for the report; prediction, if it is there."),

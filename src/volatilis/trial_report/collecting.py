@@ -176,16 +176,13 @@ def left_out(collector: Collector) -> list[str]:
     """What is not in the pictures, and how to get it."""
     summary, drawn, cut = collector.engine.summary(), len(collector.pictures), len(collector.cut)
     said = []
-    if drawn < summary.groups:
-        said.append(f"There are pictures of the first {drawn:,} of {summary.groups:,} groups only.")
-    if cut:
-        said.append(f"{cut:,} of the groups here are drawn up to the trial where the room ends; their sums are of all trials.")
-    if said:
+    if drawn < summary.groups or cut:
         numbers = summary.rows * collector.width
         enough = max(summary.groups, -(-numbers // NUMBERS_PER_GROUP))
-        size = numbers * BYTES_PER_NUMBER / 1e6
+        cuts = f", of {cut:,} of them only the first trials (sums are of all trials)" if cut else ""
         said.append(
-            f"--report-groups {enough} makes room for all, in a page of up to {size:,.0f} MB; or run a part of the table."
+            f"Drawn: the first {drawn:,} of {summary.groups:,} groups{cuts}. --report-groups {enough} draws all, in a page of up "
+            f"to {numbers * BYTES_PER_NUMBER / 1e6:,.0f} MB; a part of the table needs less."
         )
     if len(collector.all_strips) > len(collector.strips):
         said.append(f"{len(collector.strips)} of {len(collector.all_strips)} categories or parameters are drawn: the first.")

@@ -21,6 +21,7 @@ function showGroup(index) {
   const group = DATA.groups[index];
   Object.assign(state, { group: index, numbers: groupNumbers(index), range: null, at: null });
   groupChoice.value = String(index);
+  document.getElementById("name").textContent = groupName(index);
   rowOf.forEach((row, i) => (i === index ? row.setAttribute("aria-current", "true") : row.removeAttribute("aria-current")));
   bringIntoView(rowOf.get(index));
   const drawn = state.numbers.trial.length, sums = document.getElementById("sums");

@@ -85,6 +85,7 @@ def _picture(collector: Collector) -> str:
     )
     return (
         '<section id="picture" class="picture" aria-label="Picture of a group">\n'
+        '<h2 id="name" class="unseen"></h2>\n'
         f'<div class="tools" hidden>{groups}<select id="measure" aria-label="Measure of surprise"></select>{zoom}</div>\n'
         '<p class="sums" id="sums" aria-live="polite"></p>\n'
         '<noscript><p class="notice">A script draws the pictures, and scripts are off. The table has the sums.</p></noscript>\n'
@@ -184,7 +185,9 @@ def shown(value: float | None) -> str:
     """A count in full, a mean to three digits, nothing as a dash."""
     if value is None:
         return "–"
-    return f"{value:,}" if isinstance(value, int) else f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:#.3g}".rstrip(".")  # 4.20, so that numbers stand below each other
 
 
 # --- what it means --------------------------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 // The picture of a group: strips for outcomes and estimates, then surprise, then the adaptation rate, over one axis of trials.
 
-const LEFT = 54, RIGHT = 12, BELOW = 34, TITLE = 20, TRIANGLES = 11, GAP = 14;
+const LEFT = 54, RIGHT = 20, BELOW = 34, TITLE = 20, TRIANGLES = 11, GAP = 14;
 
 const widthOf = (frame) => Math.max(frame.clientWidth, 240);
 
@@ -42,7 +42,7 @@ function panelsOf(numbers, state) {
     const rate = { title: "adaptation rate", measure: "adaptation_rate", range: [-0.03, 1.03] };
     panels.push({ kind: "line", ...rate, warp: even, height: narrow ? 64 : 76 });
   }
-  let top = TRIANGLES * state.learners.filter((label) => numbers.of(label, "adaptation_rate")).length;
+  let top = 2 + TRIANGLES * state.learners.filter((label) => numbers.of(label, "adaptation_rate")).length;
   panels.forEach((panel) => {
     panel.top = top + TITLE;
     panel.bottom = panel.top + panel.height;
@@ -75,7 +75,9 @@ function usualEdges(element, numbers, state) {
 function draw(frame, numbers, state) {
   const view = viewOf(numbers, state.range, state.width);
   const { panels, height } = panelsOf(numbers, state);
-  const svg = make("svg", { viewBox: "0 0 " + state.width + " " + height, width: state.width, height, "aria-hidden": "true" });
+  const crowd = view.last - view.first > view.width ? "dense" : "";
+  const size = { viewBox: "0 0 " + state.width + " " + height, width: state.width, height };
+  const svg = make("svg", { ...size, class: crowd, "aria-hidden": "true" });
   panels.forEach((panel, i) => drawAxes(svg, panel, view, i === panels.length - 1));
   drawStarts(svg, view, panels);
   panels.forEach((panel, i) => {
