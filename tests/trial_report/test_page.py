@@ -124,9 +124,10 @@ def test_the_options_are_passed_on(table: pathlib.Path) -> None:
     ("arguments", "said"),
     [
         (["--report", "report.txt"], "its name must end in .html"),
-        (["--report", "nowhere/report.html"], "cannot write nowhere/report.html: No such file or directory"),
+        (["--report", "nowhere/report.html"], "cannot write nowhere/report.html: there is no such folder"),
         (["--report", "report.html", "--prediction", "predicted"], "did you mean 'prediction'?"),
         (["--prediction", "prediction"], "give --report OUT.html too"),
+        (["--report-groups", "9"], "give --report OUT.html too"),
     ],
 )
 def test_what_is_wrong_is_said_and_nothing_is_written(
@@ -136,6 +137,13 @@ def test_what_is_wrong_is_said_and_nothing_is_written(
     got = run(*common(table), "--out", "out.csv", *arguments)
     assert got.exit_code == 2
     assert said in got.stderr
+    assert [path.name for path in table.parent.iterdir()] == ["trials.csv"]
+
+
+def test_a_table_that_is_not_there_is_not_taken_for_the_report(table: pathlib.Path) -> None:
+    got = run(*common(table.with_name("other.csv")), "--report", table.with_name("report.html"))
+    assert got.exit_code == 2
+    assert "other.csv: No such file or directory" in got.stderr.replace("\n", "")
     assert [path.name for path in table.parent.iterdir()] == ["trials.csv"]
 
 

@@ -34,7 +34,10 @@ Report = Annotated[
     typer.Option(metavar="OUT.html", help="A page with a picture per group: outcomes, estimates, surprise, changes found."),
 ]
 ReportGroups = Annotated[
-    int, typer.Option(min=1, help="Groups that the report draws at most: the first; with room for 4,000 numbers each.")
+    int | None,
+    typer.Option(
+        min=1, help="Groups that the report draws at most, the first, with room for 4,000 numbers each; 500 if not given."
+    ),
 ]
 Prediction = Annotated[
     str | None,

@@ -36,7 +36,7 @@ def run(
         typer.Option(help="Where the table goes; its ending says which kind. -: CSV on standard output, as without any output."),
     ] = None,
     report: options.Report = None,
-    report_groups: options.ReportGroups = 500,
+    report_groups: options.ReportGroups = None,
     prediction: options.Prediction = None,
     by: options.By = None,
     outcome: options.Outcome = "outcome",
@@ -59,12 +59,12 @@ def run(
         )
         watchers: list[Watcher] = []
         if report is not None:
-            from volatilis.trial_report import report_to
+            from volatilis.trial_report import GROUPS, report_to
 
             asked = None if prediction is None else options.names(prediction)
-            watchers.append(outputs.enter_context(report_to(report, report_groups, asked, (table, out or "-"))))
-        elif prediction is not None:
-            raise ValueError("--prediction is drawn in a report: give --report OUT.html too")
+            watchers.append(outputs.enter_context(report_to(report, report_groups or GROUPS, asked, (table, out or "-"))))
+        elif prediction is not None or report_groups is not None:
+            raise ValueError("--prediction and --report-groups are for a report: give --report OUT.html too")
         if out is None and report is None:
             out = "-"
         with progress_of(f"running over {table}", quiet) as progress:

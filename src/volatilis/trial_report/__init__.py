@@ -11,7 +11,7 @@ import os
 import pathlib
 from collections.abc import Iterator
 
-from volatilis.tables.writing import whole_file
+from volatilis.tables import write_text
 from volatilis.trial_report.collecting import GROUPS, Collector
 from volatilis.trial_report.page import page
 
@@ -32,12 +32,19 @@ def report_to(
     others      the files that the run reads and writes: the report must be none of them
     """
     path = pathlib.Path(path)
+    _check(path, others)
+    collector = Collector(groups, prediction)
+    yield collector
+    write_text(path, page(collector))
+
+
+def _check(path: pathlib.Path, others: tuple[str | os.PathLike[str], ...]) -> None:
+    """What cannot become a report is said before the work."""
     if path.suffix.lower() not in (".html", ".htm"):
         raise ValueError(f"{path}: a report is a page; its name must end in .html")
     for other in others:
         if path.resolve() == pathlib.Path(other).resolve():
             raise ValueError(f"{path} is also the name of a table; the report needs one of its own")
-    collector = Collector(groups, prediction)
-    with whole_file(path) as file:  # opened first: where it cannot be written is said before the work
-        yield collector
-        file.write(page(collector).encode())
+    if not path.parent.is_dir() or path.is_dir() or not os.access(path.parent, os.W_OK):
+        said = "there is no such folder" if not path.parent.is_dir() else "it is a folder" if path.is_dir() else "no permission"
+        raise ValueError(f"cannot write {path}: {said}")
