@@ -13,6 +13,7 @@ MOST_NUMBERS = 16  # beyond this many regressors the numbers would not be readab
 MOST_POINTS = 20_000  # of the trials that carry nothing
 LIMIT = 10.0
 HIGHEST = 1e4  # bars end here
+BEHIND = {"facecolor": "white", "edgecolor": "none", "pad": 0.4}
 
 
 class Scatter(NamedTuple):
@@ -43,7 +44,7 @@ class Picture(NamedTuple):
 
 def size(picture: Picture) -> tuple[float, float]:
     """Width and height in inches."""
-    side = max(4.6, 0.52 * len(picture.names) + 2.2)
+    side = max(5.4, 0.5 * len(picture.names) + 2.6)
     return side + 5.6, max(side + 0.7, 7.0)
 
 
@@ -87,10 +88,10 @@ def _draw_correlations(figure: Any, picture: Picture) -> None:
                 corner, side = (column - inset, row - inset), 2.0 * inset
                 axis.add_patch(Rectangle(corner, side, side, fill=False, edgecolor=colour, linewidth=1.3))
     trials = f"{picture.trials:,} trials in {picture.runs:,} run{'' if picture.runs == 1 else 's'}, centred within runs"
-    _parts.title(axis, "A", f"Correlations\n{trials}\nPearson below the diagonal, Spearman above")
-    bar = figure.colorbar(image, ax=axis, shrink=0.6, aspect=30, pad=0.02)
+    words = _parts.letter("A", f"Correlations: Pearson below the diagonal, Spearman above\n{trials}")
+    figure.suptitle(words, x=0.02, ha="left", fontsize=11)
+    bar = figure.colorbar(image, cax=axis.inset_axes((1.03, 0.0, 0.03, 1.0)))
     bar.outline.set_visible(False)
-    bar.set_label("correlation")
     if picture.equivalent.any():
         axis.set_xlabel("framed: equivalent, or nearly so, whatever the data", fontsize=9, labelpad=6)
 
@@ -101,6 +102,12 @@ def _number(value: float) -> str:
     if shown in ("1.00", "-1.00") and abs(value) < 1.0 - 1e-9:
         shown = f"{value:.3f}" if abs(value) < 0.9995 else ">.999" if value > 0 else "<-.999"
     return shown.replace("-", "−")
+
+
+def _factor(value: float) -> str:
+    if np.isinf(value):
+        return "infinite"
+    return f"{value:.2g}" if value < 100.0 else f"{value:.0f}" if value < HIGHEST else f"{value:.0e}".replace("e+0", "e")
 
 
 def _draw_inflation(axis: Any, picture: Picture) -> None:
@@ -114,11 +121,8 @@ def _draw_inflation(axis: Any, picture: Picture) -> None:
         shown = np.minimum(factors, HIGHEST)
         axis.barh(places, shown - 1.0, height * 0.92, left=1.0, color=colour, label=label)
         for place, factor in zip(places, factors, strict=True):
-            words = "infinite" if np.isinf(factor) else f"{factor:.2g}" if factor < 100 else f"{factor:.0f}"
-            if factor >= HIGHEST and not np.isinf(factor):
-                words = f"{factor:.0e}"
-            axis.text(min(factor, HIGHEST) * 1.12, place, words, va="center", fontsize=7.5)
-    axis.axvline(LIMIT, color="0.25", linewidth=1.0, linestyle="--")
+            axis.text(min(factor, HIGHEST) * 1.12, place, _factor(factor), va="center", fontsize=7.5, bbox=BEHIND)
+    axis.axvline(LIMIT, color="0.25", linewidth=1.0, linestyle="--", zorder=1)
     axis.set_xscale("log")
     axis.set_xlim(1.0, HIGHEST * 6.0)
     axis.set_ylim(n - 0.45, -0.55)

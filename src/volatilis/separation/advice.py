@@ -45,10 +45,10 @@ def verdict(separation: Separation, pair: Pair) -> str:
     kind = None if proven is None else proven.kind
     if kind in ("identical", "mirrored") or math.isinf(pair.needed):
         return IDENTICAL
-    if kind == "monotone" or abs(pair.spearman) > SAME_RANKS:
-        return SHAPE
     if kind == "nearly monotone":
         return NEARLY
+    if kind == "monotone" or abs(pair.spearman) > SAME_RANKS:
+        return SHAPE
     if pair.needed > separation.trials:
         return TOO_FEW
     return RESTS_ON_FEW if pair.effective < FEW_CARRIERS else YES

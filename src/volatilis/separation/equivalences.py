@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from volatilis.families import Bernoulli, Categorical, Gaussian
+from volatilis.families import Bernoulli, Categorical, Gaussian, MultivariateGaussian
 from volatilis.learners import (
     ExactBayes,
     Merge,
@@ -108,18 +108,21 @@ def _between(
     first: Column, second: Column, group: Mapping[str, Any], flatness: Mapping[str, Flatness], longest: int
 ) -> Found | None:
     one, other = group[first.label], group[second.label]
-    same_measure = first.measure == second.measure and first.element == second.element
     if first.label == second.label:
         return within(one, first, second, flatness.get(first.label))
     shared = same_belief(one, other, longest)
     if shared is None:
         return None
-    if same_measure:
-        differs = first.measure == "run_length" and {_kind(one), _kind(other)} == {Merge, Nas12Star}
-        return None if differs else shared
+    # the same belief gives the same measures, but for the run length, of which Nas12* has a definition of its own
+    own_run_length = {_kind(one), _kind(other)} == {Merge, Nas12Star}
+    carries_over = [column.measure != "run_length" or not own_run_length for column in (first, second)]
+    if (first.measure, first.element) == (second.measure, second.element):
+        return shared if all(carries_over) else None
     if shared.until is not None:
         return None
-    own = within(one, first, second, flatness.get(first.label))
+    own = within(other, first, second, flatness.get(second.label)) if carries_over[0] else None
+    if own is None and carries_over[1]:
+        own = within(one, first, second, flatness.get(first.label))
     return None if own is None else own._replace(reason=f"{shared.reason}; {own.reason}")
 
 
@@ -138,8 +141,8 @@ def within(learner: Any, first: Column, second: Column, flatness: Flatness | Non
         return Found("monotone", "the adaptation rate is m S_BF / (1 + m S_BF), which increases in S_BF")
     if len(measures & set(ratio)) == 1 and len(measures & set(SHANNON)) == 1:
         return _flat(learner.family, flatness)
-    if measures == {"variance", "run_length"} and _precision_is_run_length(learner):
-        return Found("monotone", "a Gaussian belief's variance is a function of its run length alone: sigma^2 / (rho + r)")
+    if "variance" in measures and measures <= {"variance", "run_length"} and _precision_is_run_length(learner):
+        return Found("monotone", "the variance of one Gaussian belief is a function of its run length alone")
     if len(measures) == 1 and isinstance(learner.family, Categorical) and learner.family.k == 2:
         mirrored = Found("mirrored", "two probabilities sum to one")
         return {"mean": mirrored, "variance": Found("identical", "two probabilities sum to one")}.get(first.measure)
@@ -167,13 +170,12 @@ def _flat(family: Any, flatness: Flatness | None) -> Found | None:
 
 
 def _precision_is_run_length(learner: Any) -> bool:
-    if not isinstance(learner.family, Gaussian):
-        return False
+    """Whether precision is the prior's plus the run length, in units of what one observation tells."""
     kind = _kind(learner)
+    if not isinstance(learner.family, (Gaussian, MultivariateGaussian)):
+        return False
     if kind in (VarSMiLe, Nas10Star, Nas12Star):
         return True
-    if kind is SMiLe:  # its precision is rho + r (1 - rho) in units of 1 / sigma^2, which rho = 1 makes constant
-        return bool(learner.family.sigma != learner.family.sigma_0)
     return kind in (MessagePassing, StratifiedResampling, ParticleFilter) and learner.n == 1
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from volatilis.plots.separation import Picture, Scatter
-from volatilis.separation.advice import IDENTICAL, NEARLY, SHAPE, verdict
+from volatilis.separation.advice import FEW_CARRIERS, IDENTICAL, NEARLY, SHAPE, verdict
 from volatilis.separation.relations import MOST, Pair, carried, correlations, residual
 from volatilis.separation.study import Separation
 
@@ -19,7 +19,8 @@ def picture_of(separation: Separation) -> Picture:
     for pair, found in verdicts.items():
         equivalent[pair.first, pair.second] = equivalent[pair.second, pair.first] = found in EQUIVALENT
     different = [pair for pair, found in verdicts.items() if found not in EQUIVALENT]
-    closest = max(different or separation.pairs, key=lambda pair: abs(pair.pearson))
+    telling = [pair for pair in different if min(separation.tails[i].effective for i in pair[:2]) >= FEW_CARRIERS]
+    closest = max(telling or different or separation.pairs, key=lambda pair: abs(pair.pearson))
     labels = {column.label for column in regressors.columns}
     return Picture(
         names=regressors.names,
@@ -45,5 +46,5 @@ def _scatter(separation: Separation, pair: Pair, title: str) -> Scatter:
     most = carried(left).most
     carriers = np.zeros(len(left), dtype=bool)
     carriers[np.argsort(-np.abs(left), kind="stable")[:most]] = True
-    words = f"{most:,} of {len(left):,} trials hold {100 * MOST:g} % of it"
+    words = f"{100 * MOST:g} % of it is in {most:,} of {len(left):,} trials"
     return Scatter(title, names[places[1]], names[places[0]], x, left, carriers, words)

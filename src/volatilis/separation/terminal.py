@@ -166,7 +166,9 @@ def _numbers(table: Any, *names: str) -> None:
 
 
 def _factor(inflation: Inflation) -> str:
-    return "infinite" if math.isinf(inflation.factor) else f"{inflation.factor:,.1f}"
+    if math.isinf(inflation.factor):
+        return "infinite"
+    return f"{inflation.factor:,.1f}" if inflation.factor < 1e5 else f"{inflation.factor:.0e}".replace("e+0", "e")
 
 
 def _mean(value: float) -> str:
