@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import math
+import os
 import pathlib
 
 import pandas as pd
@@ -16,7 +17,7 @@ from volatilis.cli import app
 
 from .tasks import simulated
 
-DATA = pathlib.Path(__file__).resolve().parents[3] / "shared" / "data"
+DATA = pathlib.Path(os.environ.get("VOLATILIS_DATA", pathlib.Path(__file__).resolve().parents[3] / "shared" / "data"))
 GAUSSIAN = "gaussian:sigma=0.5"
 
 

@@ -74,7 +74,7 @@ def separate(
             table, family, learner, by, outcome, trial, reset, measures, missing, categories, seed, workers
         )
         question = Question(prediction, estimate, confidence, parse_window(window or ()), effect)
-        with progress_of(f"running over {table}", quiet) as progress:
+        with progress_of(f"comparing over {table}", quiet) as progress:
             found = separate(order, question, progress)
         if out is not None:
             writing.write_pairs(found, out)

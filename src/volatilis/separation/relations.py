@@ -18,6 +18,7 @@ trials needed         to tell which of two an indicator reflects: where it corre
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -91,7 +92,9 @@ def inflations(centred: np.ndarray) -> list[Inflation]:
     return result
 
 
-def pairs(centred: np.ndarray, centred_ranks: np.ndarray, effect: float) -> list[Pair]:
+def pairs(
+    centred: np.ndarray, centred_ranks: np.ndarray, effect: float, progress: Callable[[float], None] = lambda share: None
+) -> list[Pair]:
     """Every pair of columns."""
     if not 0.0 < effect < 1.0:
         raise ValueError(f"effect = {effect:g} is not accepted; it is a correlation between 0 and 1, such as 0.2")
@@ -99,6 +102,7 @@ def pairs(centred: np.ndarray, centred_ranks: np.ndarray, effect: float) -> list
     pearson, spearman = correlations(centred), correlations(centred_ranks)
     found = []
     for i in range(unit.shape[1]):
+        progress(len(found) / (unit.shape[1] * (unit.shape[1] - 1) / 2))
         for j in range(i + 1, unit.shape[1]):
             left = residual(unit[:, i], unit[:, j])
             alone = (carried(left), carried(residual(unit[:, j], unit[:, i])))
@@ -134,4 +138,4 @@ def trials_needed(unshared: float, effect: float) -> float:
 
 def _unit(centred: np.ndarray) -> np.ndarray:
     scaled = centred / np.abs(centred).max(axis=0)
-    return np.asarray(scaled / np.linalg.norm(scaled, axis=0))
+    return np.asfortranarray(scaled / np.linalg.norm(scaled, axis=0))  # a column is read as a whole

@@ -73,7 +73,7 @@ class Separation(NamedTuple):
 def separate(
     order: Order, question: Question | None = None, progress: Callable[[float], None] = lambda share: None
 ) -> Separation:
-    """Run the learners over the table and compare their measures."""
+    """Run the learners over the table and compare their measures; running is the first half of the progress."""
     question = question or Question()
     own = (question.prediction, question.estimate, question.confidence)
     if question.prediction is not None and question.estimate is not None:
@@ -83,7 +83,7 @@ def separate(
         raise ValueError(
             "--prediction, --estimate and --confidence are for the paper's predictions, which need the family gaussian"
         )
-    result = compute(_with_needed(order), progress)
+    result = compute(_with_needed(order), lambda share: progress(0.5 * share))
     rows = read_rows(order, result.by, [*(order.outcome if gaussian else ()), *(name for name in own if name is not None)])
     regressors = make_regressors(result.frame, chosen_columns(order, result), rows.run)
     flatness = _flatness(result, regressors, rows)
@@ -91,7 +91,7 @@ def separate(
     selected, unselected, windows = _selections(order, result, rows, question)
     return Separation(
         regressors,
-        pairs(regressors.values, regressors.ranks, question.effect),
+        pairs(regressors.values, regressors.ranks, question.effect, lambda share: progress(0.5 + 0.5 * share)),
         inflations(regressors.values),
         _own_inflations(regressors),
         [carried(column) for column in regressors.values.T],
