@@ -111,6 +111,22 @@ def test_runs_steps_and_what_was_before(tmp_path: pathlib.Path) -> None:
     assert rows.before(rows.columns["outcome"], np.full(6, -1.0)).tolist() == [-1.0, -1.0, 1.0, 2.0, -1.0, 3.0]
 
 
+def test_first_trials_that_hold_the_difference_are_named(tmp_path: pathlib.Path) -> None:
+    """S_BF is 1 at the first trial of a block by definition, however far the outcome moves the belief there."""
+    frame = simulated("gaussian:sigma=0.1,sigma_0=3", runs=1, trials=600, p_c=0.01)
+    frame["new"] = (frame["trial"] % 10 == 0).astype(int)
+    measures = ("log_bayes_factor_surprise", "bayesian_surprise")
+    found, result = separated(
+        frame, tmp_path, "gaussian:sigma=0.1,sigma_0=3", ["varsmile:m=0.01"], reset="new", measures=measures
+    )
+    one, other = (result.frame[f"varsmile_{name}"].to_numpy() for name in measures)
+    left = other - np.polyval(np.polyfit(one, other, 1), one)
+    share = np.sum(left[::10] ** 2) / np.sum(left**2)
+    assert share > 0.5
+    assert found.pairs[0].second_alone.at_starts == pytest.approx(share, rel=1e-6)
+    assert any(f"({100 * share:.0f} %)" in sentence for sentence in advice(found))
+
+
 def test_verdicts_and_their_words(tmp_path: pathlib.Path) -> None:
     frame = simulated(GAUSSIAN, runs=3, trials=300)
     learners = ["nas12*:p_c=0.1", "merge:n=1,p_c=0.1", "flat=nas12:p_c=0.1,sigma_0=300", "merge20=merge:n=20,p_c=0.1"]

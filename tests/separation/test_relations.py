@@ -119,6 +119,12 @@ def test_carriers_by_hand(left: list[float], effective: float, most: int) -> Non
     assert found.most == most
 
 
+def test_the_share_of_first_trials_by_hand() -> None:
+    left, starts = np.array([3.0, 1.0, 1.0, -1.0]), np.array([True, False, False, True])
+    assert carried(left, starts).at_starts == pytest.approx(10.0 / 12.0)
+    assert carried(left).at_starts == 0.0
+
+
 def test_one_trial_that_differs_carries_it_all() -> None:
     rng = np.random.default_rng(1)
     one = rng.normal(size=1000)

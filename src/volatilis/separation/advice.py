@@ -19,6 +19,7 @@ TOO_INFLATED = 10.0
 ENOUGH = 20
 SAME_RANKS = 1.0 - 1e-9
 MOST_NAMED = 4
+MOSTLY = 0.5
 FEWEST_POINTS = 3  # for a slope
 
 IDENTICAL, SHAPE, NEARLY, TOO_FEW, RESTS_ON_FEW, YES = (
@@ -72,6 +73,7 @@ def advice(separation: Separation) -> list[str]:
         *_named(separation, verdicts, TOO_FEW, _too_few),
         *_named(separation, verdicts, RESTS_ON_FEW, _rests_on_few),
         *_tails(separation),
+        *_at_starts(separation, verdicts),
         *_inflated(separation),
         *_first_prediction(separation),
         *_second_prediction(separation),
@@ -103,6 +105,7 @@ def _paper_question(separation: Separation, verdicts: dict[Pair, str]) -> list[s
     for (found, reason), labels in groups.items():
         flat = found in (SHAPE, NEARLY)
         remedy = ". An informative prior, known to the person, would separate them" if flat and reason else ""
+        remedy = ". This rests on the prior that the learner is given: people must have it too" if found == YES else remedy
         said.append(f"Shannon and Bayes Factor surprise {CAN[found]} for {listed(labels)}{reason}{remedy}.")
     return said
 
@@ -157,7 +160,7 @@ def _too_few(pair: Pair) -> str:
 
 
 def _rests_on_few(pair: Pair) -> str:
-    return f"(worth {pair.effective:.1f} trials; {count(pair.most, 'trial')} hold 90 % of it)"
+    return f"(worth {pair.effective:.1f} trials; 90 % of it in {count(pair.most, 'trial')})"
 
 
 def _tails(separation: Separation) -> list[str]:
@@ -171,6 +174,23 @@ def _tails(separation: Separation) -> list[str]:
                 f"{instead}."
             )
     return said
+
+
+def _at_starts(separation: Separation, verdicts: dict[Pair, str]) -> list[str]:
+    """Differences that are those of first trials, where the belief is the prior and S_BF is 1 by definition."""
+    names = separation.regressors.names
+    there = [
+        f"{names[p.first]} and {names[p.second]} ({100 * max(p.first_alone.at_starts, p.second_alone.at_starts):.0f} %)"
+        for p, found in verdicts.items()
+        if found in (YES, RESTS_ON_FEW) and max(p.first_alone.at_starts, p.second_alone.at_starts) > MOSTLY
+    ]
+    if not there:
+        return []
+    more = f" and {count(len(there) - MOST_NAMED, 'more pair')}" if len(there) > MOST_NAMED else ""
+    return [
+        "First trials of blocks, where the belief is still the prior, hold most of what tells apart "
+        f"{', '.join(there[:MOST_NAMED])}{more}: without them these are closer than it seems."
+    ]
 
 
 def _inflated(separation: Separation) -> list[str]:

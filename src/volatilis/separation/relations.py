@@ -30,10 +30,11 @@ ODDS = 20.0
 
 
 class Carried(NamedTuple):
-    """How many trials carry what one regressor has beside another."""
+    """How many trials carry what one regressor has beside another; `at_starts` is the share that first trials of blocks hold."""
 
     effective: float
     most: int
+    at_starts: float = 0.0
 
 
 class Pair(NamedTuple):
@@ -93,19 +94,23 @@ def inflations(centred: np.ndarray) -> list[Inflation]:
 
 
 def pairs(
-    centred: np.ndarray, centred_ranks: np.ndarray, effect: float, progress: Callable[[float], None] = lambda share: None
+    centred: np.ndarray,
+    centred_ranks: np.ndarray,
+    effect: float,
+    starts: np.ndarray | None = None,
+    progress: Callable[[float], None] = lambda share: None,
 ) -> list[Pair]:
-    """Every pair of columns."""
+    """Every pair of columns; `starts` marks the first trials of blocks."""
     if not 0.0 < effect < 1.0:
         raise ValueError(f"effect = {effect:g} is not accepted; it is a correlation between 0 and 1, such as 0.2")
     unit = _unit(centred)
     pearson, spearman = correlations(centred), correlations(centred_ranks)
-    found = []
+    found: list[Pair] = []
     for i in range(unit.shape[1]):
         progress(len(found) / (unit.shape[1] * (unit.shape[1] - 1) / 2))
         for j in range(i + 1, unit.shape[1]):
             left = residual(unit[:, i], unit[:, j])
-            alone = (carried(left), carried(residual(unit[:, j], unit[:, i])))
+            alone = (carried(left, starts), carried(residual(unit[:, j], unit[:, i]), starts))
             needed = trials_needed(float(left @ left), effect)
             found.append(Pair(i, j, float(pearson[i, j]), float(spearman[i, j]), *alone, needed))
     return found
@@ -117,15 +122,17 @@ def residual(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     return left if left @ left > EXACT * (one @ one) else np.zeros(len(one))
 
 
-def carried(left: np.ndarray) -> Carried:
+def carried(left: np.ndarray, starts: np.ndarray | None = None) -> Carried:
     """By how many trials a residual is carried; by none where there is none."""
     largest = np.abs(left).max(initial=0.0)
     if largest == 0.0:
         return Carried(0.0, 0)
-    squares = np.sort((left / largest) ** 2)[::-1]
+    own = (left / largest) ** 2
+    squares = np.sort(own)[::-1]
     total = squares.sum()
     most = int(np.searchsorted(np.cumsum(squares), MOST * total * (1.0 - 1e-12))) + 1
-    return Carried(float(total**2 / (squares @ squares)), most)
+    at_starts = 0.0 if starts is None else float(own[starts].sum() / total)
+    return Carried(float(total**2 / (squares @ squares)), most, at_starts)
 
 
 def trials_needed(unshared: float, effect: float) -> float:

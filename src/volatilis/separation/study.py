@@ -87,14 +87,14 @@ def separate(
     rows = read_rows(order, result.by, [*(order.outcome if gaussian else ()), *(name for name in own if name is not None)])
     regressors = make_regressors(result.frame, chosen_columns(order, result), rows.run)
     flatness = _flatness(result, regressors, rows)
-    longest = int(rows.step.max())
+    longest, starts = int(rows.step.max()), rows.step[regressors.rows] == 1
     selected, unselected, windows = _selections(order, result, rows, question)
     return Separation(
         regressors,
-        pairs(regressors.values, regressors.ranks, question.effect, lambda share: progress(0.5 + 0.5 * share)),
+        pairs(regressors.values, regressors.ranks, question.effect, starts, lambda share: progress(0.5 + 0.5 * share)),
         inflations(regressors.values),
         _own_inflations(regressors),
-        [carried(column) for column in regressors.values.T],
+        [carried(column, starts) for column in regressors.values.T],
         equivalences(regressors.columns, result.learners, flatness, longest),
         flatness,
         selected,
