@@ -7,6 +7,8 @@ import json
 import math
 import os
 import pathlib
+import subprocess
+import sys
 
 import pandas as pd
 import pytest
@@ -125,6 +127,16 @@ def test_no_selections_to_write(tmp_path: pathlib.Path) -> None:
     assert done.exit_code == 2
     assert "there are no selections" in done.stderr
     assert not out.exists()
+
+
+def test_a_reader_that_goes_away(tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "trials.csv"
+    simulated(GAUSSIAN).to_csv(path, index=False)
+    program = f"{sys.executable} -c 'from volatilis.cli import main; main()'"
+    line = f"{program} separate {path} --family {GAUSSIAN} --learner varsmile:m=0.1 | true; echo ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "141"
+    assert done.stderr == ""
 
 
 def test_help_has_examples() -> None:

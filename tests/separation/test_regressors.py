@@ -96,7 +96,8 @@ def test_too_few_trials(trials: int, tmp_path: pathlib.Path) -> None:
 def test_three_trials_are_enough_to_answer(tmp_path: pathlib.Path) -> None:
     found = separate(order_for(simulated(GAUSSIAN, runs=1, trials=3), tmp_path, GAUSSIAN, VARSMILE))
     assert found.trials == 3
-    assert {verdict(found, pair) for pair in found.pairs} <= {TOO_FEW, SHAPE}
+    assert {verdict(found, pair) for pair in found.pairs} == {TOO_FEW, SHAPE}
+    assert any("too few trials for one model" in sentence for sentence in advice(found))
 
 
 def test_runs_steps_and_what_was_before(tmp_path: pathlib.Path) -> None:

@@ -24,6 +24,7 @@ Examples:
 Out = Annotated[str | None, typer.Option(metavar="FILE", help="The table of all pairs; its ending says which kind. -: CSV.")]
 Selections = Annotated[str | None, typer.Option(metavar="FILE", help="The trials of the paper's two predictions, counted.")]
 Plot = Annotated[str | None, typer.Option(metavar="FILE", help="The picture: .png, .svg or .pdf.")]
+Measures = Annotated[str | None, typer.Option(metavar="NAME,...", help="Measures to compare, or all; surprises, if not given.")]
 Prediction = Annotated[
     str | None, typer.Option(metavar="COLUMN", help="A person's prediction of the row's outcome, made before it.")
 ]
@@ -52,7 +53,7 @@ def separate(
     outcome: options.Outcome = "outcome",
     trial: options.Trial = None,
     reset: options.Reset = None,
-    measures: options.Measures = None,
+    measures: Measures = None,
     prediction: Prediction = None,
     estimate: Estimate = None,
     confidence: Confidence = None,

@@ -93,7 +93,7 @@ def _draw_correlations(figure: Any, picture: Picture) -> None:
     bar = figure.colorbar(image, cax=axis.inset_axes((1.03, 0.0, 0.03, 1.0)))
     bar.outline.set_visible(False)
     if picture.equivalent.any():
-        axis.set_xlabel("framed: equivalent, or nearly so, whatever the data", fontsize=9, labelpad=6)
+        axis.set_xlabel("framed: equivalent but for shape, or nearly so", fontsize=9, labelpad=6)
 
 
 def _number(value: float) -> str:

@@ -48,10 +48,12 @@ def verdict(separation: Separation, pair: Pair) -> str:
         return IDENTICAL
     if kind == "nearly monotone":
         return NEARLY
-    if kind == "monotone" or abs(pair.spearman) > SAME_RANKS:
+    if kind == "monotone":
         return SHAPE
     if pair.needed > separation.trials:
         return TOO_FEW
+    if abs(pair.spearman) > SAME_RANKS:
+        return SHAPE
     return RESTS_ON_FEW if pair.effective < FEW_CARRIERS else YES
 
 
@@ -198,7 +200,9 @@ def _inflated(separation: Separation) -> list[str]:
     infinite = [i for i, own in enumerate(separation.own_inflations) if math.isinf(own.factor)]
     high = [i for i, own in enumerate(separation.own_inflations) if TOO_INFLATED < own.factor < math.inf]
     said = []
-    if infinite:
+    if infinite and separation.trials - separation.runs < len(names):
+        said.append("There are too few trials for one model with all of these regressors.")
+    elif infinite:
         said.append(
             f"{listed([names[i] for i in infinite])} are sums of multiples of other measures: never in one model together."
         )

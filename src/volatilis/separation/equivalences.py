@@ -72,16 +72,16 @@ class Equivalence(NamedTuple):
 
 def equivalences(
     columns: list[Column], learners: Mapping[tuple[str, Key], Any], flatness: Mapping[str, Flatness], longest: int
-) -> list[Equivalence]:
-    """Between all pairs of columns; `longest` is the number of trials of the longest block. It must hold in every group."""
+) -> dict[tuple[int, int], Equivalence]:
+    """Between all pairs of columns, by their places; `longest` is the number of trials of the longest block. It must hold in every group."""
     groups = _different(learners, {column.label for column in columns})
-    found = []
+    found = {}
     for i, first in enumerate(columns):
-        for second in columns[i + 1 :]:
+        for j, second in enumerate(columns[i + 1 :], i + 1):
             own = [_between(first, second, group, flatness, longest) for group in groups]
             weakest = _weakest(own)
             if weakest is not None:
-                found.append(Equivalence(first.name, second.name, weakest.kind, weakest.reason, weakest.until))
+                found[i, j] = Equivalence(first.name, second.name, weakest.kind, weakest.reason, weakest.until)
     return found
 
 

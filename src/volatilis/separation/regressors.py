@@ -86,7 +86,7 @@ def make_regressors(frame: Any, columns: Sequence[Column], run: np.ndarray) -> R
     _check_trials(run, len(absent))
     kept, aside = [], []
     for i, column in enumerate(columns):
-        reason = _unusable(values[:, i], run)
+        reason = _unusable(values[:, i], run, column.measure)
         if reason is None:
             kept.append(i)
         else:
@@ -108,17 +108,18 @@ def _check_trials(run: np.ndarray, rows: int) -> None:
         )
 
 
-def _unusable(values: np.ndarray, run: np.ndarray) -> str | None:
+def _unusable(values: np.ndarray, run: np.ndarray, measure: str) -> str | None:
     """Why a linear model cannot use a regressor, or nothing."""
+    logarithm = "; its logarithm never is" if measure == "bayes_factor_surprise" else ""
     infinite, missing = int(np.isinf(values).sum()), int(np.isnan(values).sum())
     if missing == len(values):
         return "is missing in all trials"
     if missing:
         return f"is missing in {missing:,} trials that have an outcome"
     if infinite:
-        return f"is infinite in {infinite:,} trials; the logarithm of S_BF never is"
+        return f"is infinite in {infinite:,} trials{logarithm}"
     if np.abs(values).max() > LARGEST:
-        return f"goes up to {np.abs(values).max():.0e}, too large to be squared; its logarithm is not"
+        return f"goes up to {np.abs(values).max():.0e}, too large to be squared{logarithm}"
     deviation = centred(values[:, None], run)[:, 0]
     if np.abs(deviation).max() <= 1e-12 * np.abs(values).max():
         return "is constant within every run"

@@ -51,7 +51,7 @@ class Separation(NamedTuple):
     inflations: list[Inflation]
     own_inflations: list[Inflation]
     tails: list[Carried]
-    equivalences: list[Equivalence]
+    proven: dict[tuple[int, int], Equivalence]
     flatness: dict[str, Flatness]
     selected: list[Selected]
     unselected: list[Unselected]
@@ -64,10 +64,12 @@ class Separation(NamedTuple):
     def trials(self) -> int:
         return len(self.regressors.rows)
 
+    @property
+    def equivalences(self) -> list[Equivalence]:
+        return list(self.proven.values())
+
     def equivalence(self, pair: Pair) -> Equivalence | None:
-        columns = self.regressors.columns
-        names = {columns[pair.first].name, columns[pair.second].name}
-        return next((one for one in self.equivalences if {one.first, one.second} == names), None)
+        return self.proven.get((pair.first, pair.second))
 
 
 def separate(

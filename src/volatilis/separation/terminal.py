@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from typing import Any
 
 from volatilis.separation.advice import (
@@ -28,20 +29,27 @@ PLAIN_WIDTH = 118  # where there is no terminal
 
 
 def show(separation: Separation, only_advice: bool) -> None:
-    """On standard output."""
+    """On standard output, at once: Rich would end the program itself where the reader of a pipe has gone away."""
     from rich.console import Console
 
     console = Console(highlight=False)
     if not console.is_terminal:
         console = Console(highlight=False, width=PLAIN_WIDTH)
-    if not only_advice:
-        console.print(_heading(separation))
-        console.print(_regressors(separation))
-        console.print(_pairs(separation))
-        _show_selections(console, separation)
-        console.print("[bold]Advice[/bold]")
-    for sentence in advice(separation):
-        console.print(_bullet(sentence))
+    with console.capture() as captured:
+        if not only_advice:
+            _show_tables(console, separation)
+            console.print("[bold]Advice[/bold]")
+        for sentence in advice(separation):
+            console.print(_bullet(sentence))
+    sys.stdout.write(captured.get())
+    sys.stdout.flush()
+
+
+def _show_tables(console: Any, separation: Separation) -> None:
+    console.print(_heading(separation))
+    console.print(_regressors(separation))
+    console.print(_pairs(separation))
+    _show_selections(console, separation)
 
 
 def _bullet(sentence: str) -> Any:
