@@ -73,7 +73,10 @@ class Equivalence(NamedTuple):
 def equivalences(
     columns: list[Column], learners: Mapping[tuple[str, Key], Any], flatness: Mapping[str, Flatness], longest: int
 ) -> dict[tuple[int, int], Equivalence]:
-    """Between all pairs of columns, by their places; `longest` is the number of trials of the longest block. It must hold in every group."""
+    """Between all pairs of columns, by their places; `longest` is the number of trials of the longest block.
+
+    A relation must hold in every group.
+    """
     groups = _different(learners, {column.label for column in columns})
     found = {}
     for i, first in enumerate(columns):

@@ -32,6 +32,7 @@ SHORT = {
 }
 SAME_DIGITS = 36  # bits of a number that count for its rank: what differs beyond the eleventh digit differs by rounding
 FEWEST_TRIALS = 3
+CONSTANT = 1e-10  # what varies by less than this share of its size has no ranks left after rounding
 LARGEST = 1e150
 
 
@@ -121,7 +122,7 @@ def _unusable(values: np.ndarray, run: np.ndarray, measure: str) -> str | None:
     if np.abs(values).max() > LARGEST:
         return f"goes up to {np.abs(values).max():.0e}, too large to be squared{logarithm}"
     deviation = centred(values[:, None], run)[:, 0]
-    if np.abs(deviation).max() <= 1e-12 * np.abs(values).max():
+    if np.abs(deviation).max() <= CONSTANT * np.abs(values).max():
         return "is constant within every run"
     return None
 
