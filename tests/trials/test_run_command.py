@@ -168,6 +168,15 @@ def test_lists() -> None:
         assert word in out
 
 
+def test_a_list_whose_reader_goes_away() -> None:
+    with subprocess.Popen([*COMMAND, "learners"], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait(60) == 141
+
+
 def test_version_and_help() -> None:
     from importlib.metadata import version
 

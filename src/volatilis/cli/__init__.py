@@ -9,6 +9,7 @@ import typer
 from volatilis.cli.lists import families, learners
 from volatilis.cli.paper import paper
 from volatilis.cli.run import run
+from volatilis.cli.separate import separate
 
 app = typer.Typer(
     help="Learning in volatile environments: tell noise from change, observation by observation.",
@@ -35,6 +36,7 @@ def _main(
 
 
 app.command()(run)
+app.command()(separate)
 app.command()(learners)
 app.command()(families)
 app.command()(paper)

@@ -52,7 +52,7 @@ class Size(NamedTuple):
         return self.rare_steps if p_c <= RARE else self.steps
 
     def tuning_sequences(self, p_c: float) -> tuple[int, int]:
-        """How many, and how long; where changes are rare, one long one has as many as several short ones."""
+        """How many, and how long; where changes are rare, about as many steps in all as one of the paper's sequences has."""
         return self.rare_tuning if p_c <= RARE else self.tuning
 
     def rates(self) -> np.ndarray:
@@ -61,7 +61,7 @@ class Size(NamedTuple):
 
 SIZES = {
     "quick": Size("quick", 4, 6_000, 30_000, (2, 4_000), (2, 20_000), 9, 3, 8_000, 2, 10_000, 20),
-    "full": Size("full", 10, 100_000, 1_000_000, (3, 100_000), (1, 1_000_000), 40, 3, 100_000, 3, 100_000, 20),
+    "full": Size("full", 10, 100_000, 1_000_000, (3, 100_000), (3, 300_000), 40, 3, 100_000, 3, 100_000, 20),
 }
 
 
