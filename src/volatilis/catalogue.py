@@ -1,9 +1,9 @@
 """Families and learners by name: what there is, and how to write one as text.
 
-    gaussian:sigma=10,mu_0=150,sigma_0=87        a family
-    merge:n=20,p_c=0.1                           a learner, without its family
-    slow=merge:n=20,p_c=0.01                     the same under a label of its own
-    gaussian:sigma=column:noise                  a parameter that stands in a column of the table
+gaussian:sigma=10,mu_0=150,sigma_0=87        a family
+merge:n=20,p_c=0.1                           a learner, without its family
+slow=merge:n=20,p_c=0.01                     the same under a label of its own
+gaussian:sigma=column:noise                  a parameter that stands in a column of the table
 """
 
 from __future__ import annotations
