@@ -11,6 +11,7 @@ import xarray as xr
 from scipy import stats
 
 from volatilis.paper import claims
+from volatilis.paper import claims_identities as identities
 from volatilis.paper.claims_cells import log_ratio, nearer_in_cells, nearest, typically, worse_somewhere
 from volatilis.paper.claims_checks import close_to_exact, flat, ranking, same, serves_not_both, similar, smaller_at, steadier
 from volatilis.paper.claims_curves import (
@@ -682,6 +683,7 @@ def test_formulas_hold_or_fail_as_known_and_mended_they_hold(formula: Formula) -
         "pseudocode-sigma",
         "sign-bias-word",
         "prediction-1-all-confidences",
+        "prediction-1-all-confidences-shannon",
     }
     claim = claims.judge_formula(formula)
     assert claim.verdict == (claims.FAILS if formula.key in wrong else claims.HOLDS)
@@ -689,6 +691,17 @@ def test_formulas_hold_or_fail_as_known_and_mended_they_hold(formula: Formula) -
     assert (mended is None) == (formula.key not in wrong)
     if mended is not None:
         assert mended <= EXACT_TO < 0.1 < printed
+
+
+def test_formulas_are_sensitive_to_what_they_compare(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A message passing that keeps one hypothesis less is not exact; a SMiLe that may narrow is found out."""
+    from volatilis import learners
+
+    plain = learners.MessagePassing
+    monkeypatch.setattr(learners, "MessagePassing", lambda family, p_c, n: plain(family, p_c, max(1, n - 1)))
+    assert identities.message_passing_starts_exact().printed > 1e-6
+    monkeypatch.setattr(learners, "SMiLe", learners.VarSMiLe)
+    assert identities.smile_stays_wide().printed > 0.5
 
 
 def test_a_broken_formula_is_noticed() -> None:
