@@ -28,7 +28,7 @@ def resampling(data: Data) -> str | None:
 
 def edges(data: Data) -> str | None:
     """Per learner, where the free value is better by over 1 %: with the best value beyond the authors' bounds, and within."""
-    if "tuned" not in data:
+    if "tuned" not in data or not len(data["tuned"]) or not {GAUSSIAN, CATEGORICAL} & set(data):
         return None
     told: dict[str, list[str]] = {"beyond": [], "within": []}
     for (task, name), rows in data["tuned"].groupby(["task", "learner"], sort=False):
