@@ -97,7 +97,7 @@ _VARIANTS = (
 _AFTER = {
     GAUSSIAN: "A: an example of the task, sigma 1, p_c 0.01: observations (dots), their mean (blue), changes (red). "
     f"B: {_COURSE}Left: sigma 0.1, p_c 0.1. Right: sigma 5, p_c 0.01. {_VARIANTS}",
-    CATEGORICAL: "A: an example of the task, s 1, p_c 0.01: observed categories (dots), their probabilities (blue), changes (red). "
+    CATEGORICAL: "A: an example of the task, s 1, p_c 0.01: categories seen (dots), their probabilities (blue), changes (red). "
     f"B: {_COURSE}Left: s 0.14, p_c 0.01. Right: s 5, p_c 0.005. {_VARIANTS}",
 }
 _ORIGINALS = f"{_COURSE[0].upper()}{_COURSE[1:]}Left: sigma 0.1, p_c 0.1. Right: sigma 5, p_c 0.01."
@@ -117,7 +117,7 @@ _ALL_CELLS = (
 _REGRET = (
     "Mean squared error above that of Exact Bayes with the true change probability, for learners tuned to the one "
     "marked by the red triangle. Tuned parameters are ours, within the authors' bounds, since their table has none for these "
-    "two.  SOR20 (published) is dashed over SOR20; where only the dashes tell them apart both coincide."
+    "two. SOR20 (published) is dashed over SOR20; where only the dashes tell them apart both coincide."
 )
 
 FIGURES: tuple[Figure, ...] = (
