@@ -3,8 +3,9 @@
     python -m benchmarks.collect OUT [docs/results]
 
 Copies data/*.csv, figures/*.png and claims.md, and removes there what OUT does not have. In README.md only what stands between
-`<!-- NAME -->` and `<!-- end NAME -->` is written anew, from those tables: run, claims, merge, agreement, time. Nothing is
-changed if something is missing or if it all would be over 10 MB.
+`<!-- NAME -->` and `<!-- end NAME -->` is written anew, from those tables: run, claims, merge, agreement, time. The README.md two
+folders above, that of the repository, has such a part too: paper. Nothing is changed if something is missing or if it all would
+be over 10 MB.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import pathlib
 import re
 import shutil
 import sys
+from collections.abc import Callable
 from typing import Any
 
 from volatilis.paper.figures import FIGURES
@@ -55,9 +57,9 @@ def main(arguments: list[str]) -> int:
 def collect(out: pathlib.Path, results: pathlib.Path) -> str:
     """Copy, write the README's numbers, and say what was copied."""
     files = wanted(out)
-    page = results / "README.md"
-    text = with_numbers(page.read_text(encoding="utf-8"), out / "data")
-    size = sum(path.stat().st_size for path in files.values()) + len(text.encode())
+    pages = {results / "README.md": WRITERS, results.resolve().parents[1] / "README.md": OUTER_WRITERS}
+    texts = {page: with_numbers(page, writers, out / "data") for page, writers in pages.items()}
+    size = sum(path.stat().st_size for path in files.values()) + len(texts[results / "README.md"].encode())
     if size > MOST:
         raise ValueError(f"{len(files)} files of {size / 1e6:.1f} MB; at most {MOST / 1e6:g} MB are accepted")
     for kind in ("data/*.csv", "figures/*.png"):
@@ -67,8 +69,9 @@ def collect(out: pathlib.Path, results: pathlib.Path) -> str:
     for name, path in files.items():
         (results / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, results / name)
-    page.write_text(text, encoding="utf-8")
-    return f"{len(files)} files, {size / 1e6:.1f} MB, and the numbers of README.md"
+    for page, text in texts.items():
+        page.write_text(text, encoding="utf-8")
+    return f"{len(files)} files, {size / 1e6:.1f} MB, and the numbers of both README.md"
 
 
 def wanted(out: pathlib.Path) -> dict[str, pathlib.Path]:
@@ -82,14 +85,15 @@ def wanted(out: pathlib.Path) -> dict[str, pathlib.Path]:
     return files
 
 
-def with_numbers(text: str, data: pathlib.Path) -> str:
-    """The README with its marked parts written anew."""
-    for name, write in WRITERS.items():
+def with_numbers(page: pathlib.Path, writers: dict[str, Callable[[pathlib.Path], str]], data: pathlib.Path) -> str:
+    """The page with its marked parts written anew."""
+    text = page.read_text(encoding="utf-8")
+    for name, write in writers.items():
         pattern = re.compile(rf"(<!-- {name} -->\n).*?(<!-- end {name} -->)", re.DOTALL)
         if len(pattern.findall(text)) != 1:
-            raise ValueError(f"README.md must have one part between <!-- {name} --> and <!-- end {name} -->")
-        written = write(data)
-        text = pattern.sub(lambda found, written=written: f"{found[1]}\n{written}\n\n{found[2]}", text)  # type: ignore[misc]
+            raise ValueError(f"{page} must have one part between <!-- {name} --> and <!-- end {name} -->")
+        start, end = pattern.search(text).groups()  # type: ignore[union-attr]
+        text = pattern.sub(lambda _, part=f"{start}\n{write(data)}\n\n{end}": part, text)  # type: ignore[misc]
     return text
 
 
@@ -155,6 +159,23 @@ def time_part(data: pathlib.Path) -> str:
     return f"{parts}\n\nMost memory: {memory:.2f} GiB."
 
 
+def paper_part(data: pathlib.Path) -> str:
+    """For the repository's README: the claims, the agreement in Figure 3, Merge, and the time of each part."""
+    verdicts = read(data, "claims").verdict.tolist()
+    text = f"At full size, of {len(verdicts)} claims of the paper's text {tally(verdicts)} ([results](docs/results/README.md))"
+    if (data / "comparison_figure_3.csv").exists():
+        agrees = read(data, "comparison_figure_3").agrees.astype(str) == "True"
+        text += (
+            f"; {int(agrees.sum())} of the {len(agrees)} published values of Figure 3 agree within three combined standard errors"
+        )
+    merge = read(data, "merge").iloc[-1]
+    text += (
+        f". `Merge` with 20 hypotheses is at least {times(float(merge.least))} closer to Exact Bayes than the best of the paper's"
+    )
+    return f"{text} learners with 20, in all {merge.of} environments. On 2 cores it took:\n\n{time_part(data)}"
+
+
+OUTER_WRITERS = {"paper": paper_part}
 WRITERS = {"run": run_part, "claims": claims_part, "merge": merge_part, "agreement": agreement_part, "time": time_part}
 
 if __name__ == "__main__":

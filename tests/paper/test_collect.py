@@ -10,6 +10,7 @@ import pytest
 from benchmarks import collect
 from volatilis.paper.figures import FIGURES
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 PARTS = "".join(f"text\n<!-- {name} -->\nstale {name}\n<!-- end {name} -->\n" for name in collect.WRITERS)
 
 
@@ -49,10 +50,11 @@ def out(tmp_path: pathlib.Path) -> pathlib.Path:
 
 @pytest.fixture
 def results(tmp_path: pathlib.Path) -> pathlib.Path:
-    folder = tmp_path / "results"
+    folder = tmp_path / "docs" / "results"
     (folder / "data").mkdir(parents=True)
     (folder / "data" / "gone.csv").write_text("old")
     (folder / "README.md").write_text(f"# Results\n{PARTS}last")
+    (tmp_path / "README.md").write_text("first\n<!-- paper -->\nstale\n<!-- end paper -->\nlast")
     return folder
 
 
@@ -84,6 +86,10 @@ def test_the_numbers_of_the_page_come_from_the_tables(out: pathlib.Path, results
             assert line in page
         assert page.index("| 10 |") < page.index("| S2 |")
         assert page.index("| tuning") < page.index("| grid")
+        outer = (results.parents[1] / "README.md").read_text()
+        assert outer.startswith("first\n<!-- paper -->\n\nAt full size, of 3 claims of the paper's text 2 hold, 1 does not hold")
+        assert "at least 0.9 times closer" in outer
+        assert outer.endswith("<!-- end paper -->\nlast")
 
 
 @pytest.mark.parametrize("name", ["claims.md", "data/tuned.csv", "figures/figure_3.png"])
@@ -115,6 +121,7 @@ def test_a_page_without_its_marks_is_refused(
 
 
 def test_the_page_in_the_repository_has_its_marks() -> None:
-    page = (pathlib.Path(__file__).resolve().parents[2] / "docs" / "results" / "README.md").read_text()
+    page = (ROOT / "docs" / "results" / "README.md").read_text()
     for name in collect.WRITERS:
         assert page.count(f"<!-- {name} -->") == page.count(f"<!-- end {name} -->") == 1
+    assert (ROOT / "README.md").read_text().count("<!-- paper -->") == 1
