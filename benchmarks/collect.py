@@ -11,18 +11,19 @@ be over 10 MB.
 from __future__ import annotations
 
 import pathlib
-import re
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from volatilis.paper.figures import FIGURES
 from volatilis.paper.outputs import tally
 
+Writer = Callable[[pathlib.Path], str]
+
 MOST = 10_000_000  # bytes
 NEEDED = ("claims", "merge", "costs", "run", "tuned", "table_1", "table_2")
-RUN = ("command", "version", "Python", "size", "seeds", "benchmark", "run time", "memory")
+RUN = ("command", "version", "Python", "cores", "size", "seeds", "benchmark", "run time", "memory")
 PARTS = {  # of the ledger -> in words, and the figures that need it
     "tuning": ("tuning, both tasks", ""),
     "gaussian transient": ("after a change, Gaussian", "2, S1"),
@@ -57,6 +58,7 @@ def main(arguments: list[str]) -> int:
 def collect(out: pathlib.Path, results: pathlib.Path) -> str:
     """Copy, write the README's numbers, and say what was copied."""
     files = wanted(out)
+    pages: dict[pathlib.Path, Mapping[str, Writer]]
     pages = {results / "README.md": WRITERS, results.resolve().parents[1] / "README.md": OUTER_WRITERS}
     texts = {page: with_numbers(page, writers, out / "data") for page, writers in pages.items()}
     size = sum(path.stat().st_size for path in files.values()) + len(texts[results / "README.md"].encode())
@@ -85,15 +87,15 @@ def wanted(out: pathlib.Path) -> dict[str, pathlib.Path]:
     return files
 
 
-def with_numbers(page: pathlib.Path, writers: dict[str, Callable[[pathlib.Path], str]], data: pathlib.Path) -> str:
+def with_numbers(page: pathlib.Path, writers: Mapping[str, Writer], data: pathlib.Path) -> str:
     """The page with its marked parts written anew."""
     text = page.read_text(encoding="utf-8")
     for name, write in writers.items():
-        pattern = re.compile(rf"(<!-- {name} -->\n).*?(<!-- end {name} -->)", re.DOTALL)
-        if len(pattern.findall(text)) != 1:
+        start, end = f"<!-- {name} -->\n", f"<!-- end {name} -->"
+        if text.count(start) != 1 or text.partition(start)[2].count(end) != 1:
             raise ValueError(f"{page} must have one part between <!-- {name} --> and <!-- end {name} -->")
-        start, end = pattern.search(text).groups()  # type: ignore[union-attr]
-        text = pattern.sub(lambda _, part=f"{start}\n{write(data)}\n\n{end}": part, text)  # type: ignore[misc]
+        before, _, rest = text.partition(start)
+        text = f"{before}{start}\n{write(data)}\n\n{end}{rest.partition(end)[2]}"
     return text
 
 
@@ -172,7 +174,8 @@ def paper_part(data: pathlib.Path) -> str:
     text += (
         f". `Merge` with 20 hypotheses is at least {times(float(merge.least))} closer to Exact Bayes than the best of the paper's"
     )
-    return f"{text} learners with 20, in all {merge.of} environments. On 2 cores it took:\n\n{time_part(data)}"
+    cores = dict(read(data, "run").to_numpy().tolist()).get("cores", "?")
+    return f"{text} learners with 20, in all {merge.of} environments. On {cores} cores it took:\n\n{time_part(data)}"
 
 
 OUTER_WRITERS = {"paper": paper_part}

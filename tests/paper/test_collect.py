@@ -33,7 +33,7 @@ def out(tmp_path: pathlib.Path) -> pathlib.Path:
                 "peak_memory_mib": ["", "", "1536"],
             }
         ),
-        "run": pd.DataFrame({"fact": ["command", "version"], "value": ["volatilis paper all", "9.9"]}),
+        "run": pd.DataFrame({"fact": ["command", "cores"], "value": ["volatilis paper all", "3"]}),
         "comparison_figure_S2": pd.DataFrame({"learner": ["Nas10", "Nas10", "Nas12"], "agrees": [True, False, True]}),
         "comparison_figure_10": pd.DataFrame({"learner": ["pf20"], "agrees": [True]}),
     }
@@ -89,6 +89,7 @@ def test_the_numbers_of_the_page_come_from_the_tables(out: pathlib.Path, results
         outer = (results.parents[1] / "README.md").read_text()
         assert outer.startswith("first\n<!-- paper -->\n\nAt full size, of 3 claims of the paper's text 2 hold, 1 does not hold")
         assert "at least 0.9 times closer" in outer
+        assert "On 3 cores it took" in outer
         assert outer.endswith("<!-- end paper -->\nlast")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pathlib
 import platform
 import shlex
@@ -83,6 +84,7 @@ def meta(order: Order, context: Context) -> dict[str, str]:
         "Python": platform.python_version(),
         "NumPy": version("numpy"),
         "Numba": version("numba"),
+        "cores": str(order.workers or os.cpu_count()),
         "size": f"{size.name}: {size.seeds} seeds of {lengths}",
         "benchmark": "Exact Bayes, cutoff 1e-16" if order.benchmark == "exact" else "near: Merge80 in the place of Exact Bayes",
         "seeds": f"0 to {size.seeds - 1} for the grids; 1000 and up for tuning",
