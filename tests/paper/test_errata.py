@@ -105,4 +105,4 @@ def test_the_published_standard_errors_are_theirs_and_give_their_p_value() -> No
         cells += [row.theirs, row.theirs_se * np.sqrt(10), 10]
     assert stats.ttest_ind_from_stats(*cells, equal_var=False).pvalue == pytest.approx(2.79e-6, rel=0.005)
     assert stats.ttest_ind_from_stats(*cells, equal_var=True).pvalue < 1e-7
-    assert "2.8e-06 (paper: 2.79e-6), Student's 4e-08" in effects.p_values({})
+    assert "2.796e-06 (paper: 2.79e-6), Student's 4e-08" in effects.p_values({})
