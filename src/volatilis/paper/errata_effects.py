@@ -156,7 +156,7 @@ def p_values(data: Data) -> str:
     welch, student = (stats.ttest_ind_from_stats(*cells, equal_var=equal).pvalue for equal in (False, True))
     return (
         f"on the authors' means and standard errors ({a:.4f} ± {a_error:.5f}, {b:.4f} ± {b_error:.4f}) Welch's test gives "
-        f"{welch:.3g} (paper: 2.79e-6), Student's {student:.1g}"
+        f"{welch:.4g} (paper: 2.79e-6), Student's {student:.1g}"
     )
 
 
