@@ -8,79 +8,60 @@ trace = vl.run(vl.Merge(family, p_c=0.02, n=20), y)
 trace.plot(theta=theta).savefig("trace.png")
 """
 
-from importlib.metadata import version as _version
+from importlib import import_module as _import_module
+from typing import Any as _Any
 
-from volatilis._compile import CompilationError, cache_directory, plain_python
-from volatilis._registry import compiled_function, python_only
-from volatilis.beliefs import Belief
-from volatilis.environments import ChangingEnvironment
-from volatilis.families import (
-    Bernoulli,
-    Categorical,
-    Exponential,
-    Gaussian,
-    GaussianUnknownVariance,
-    MultivariateGaussian,
-    MultivariateGaussianUnknownCovariance,
-    Poisson,
-    family,
-    scalar_family,
-)
-from volatilis.learners import (
-    ExactBayes,
-    Leaky,
-    Merge,
-    MessagePassing,
-    Nas10,
-    Nas10Star,
-    Nas12,
-    Nas12Star,
-    ParticleFilter,
-    SMiLe,
-    StratifiedResampling,
-    VarSMiLe,
-)
-from volatilis.running import Stream, run, run_many
-from volatilis.state_files import StateFileError
-from volatilis.traces import Step, Trace, Traces
+# Nothing is imported before it is used, so that a command that needs no numbers answers at once.
+_MODULES = {
+    "_compile": ("CompilationError", "cache_directory", "plain_python"),
+    "_registry": ("compiled_function", "python_only"),
+    "beliefs": ("Belief",),
+    "environments": ("ChangingEnvironment",),
+    "families": (
+        "Bernoulli",
+        "Categorical",
+        "Exponential",
+        "Gaussian",
+        "GaussianUnknownVariance",
+        "MultivariateGaussian",
+        "MultivariateGaussianUnknownCovariance",
+        "Poisson",
+        "family",
+        "scalar_family",
+    ),
+    "learners": (
+        "ExactBayes",
+        "Leaky",
+        "Merge",
+        "MessagePassing",
+        "Nas10",
+        "Nas10Star",
+        "Nas12",
+        "Nas12Star",
+        "ParticleFilter",
+        "SMiLe",
+        "StratifiedResampling",
+        "VarSMiLe",
+    ),
+    "running": ("Stream", "run", "run_many"),
+    "state_files": ("StateFileError",),
+    "traces": ("Step", "Trace", "Traces"),
+}
+_PLACES = {name: module for module, names in _MODULES.items() for name in names}
 
-__version__ = _version("volatilis")
+__all__ = sorted(_PLACES)
 
-__all__ = [
-    "Belief",
-    "Bernoulli",
-    "Categorical",
-    "ChangingEnvironment",
-    "CompilationError",
-    "ExactBayes",
-    "Exponential",
-    "Gaussian",
-    "GaussianUnknownVariance",
-    "Leaky",
-    "Merge",
-    "MessagePassing",
-    "MultivariateGaussian",
-    "MultivariateGaussianUnknownCovariance",
-    "Nas10",
-    "Nas10Star",
-    "Nas12",
-    "Nas12Star",
-    "ParticleFilter",
-    "Poisson",
-    "SMiLe",
-    "StateFileError",
-    "Step",
-    "StratifiedResampling",
-    "Stream",
-    "Trace",
-    "Traces",
-    "VarSMiLe",
-    "cache_directory",
-    "compiled_function",
-    "family",
-    "plain_python",
-    "python_only",
-    "run",
-    "run_many",
-    "scalar_family",
-]
+
+def __getattr__(name: str) -> _Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("volatilis")
+    if name not in _PLACES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(_import_module(f"{__name__}.{_PLACES[name]}"), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

@@ -24,7 +24,7 @@ from volatilis.paper.published import PublishedStratifiedResampling, published_t
 from volatilis.paper.reproduce import chosen, reproduce
 from volatilis.paper.tuned import TUNED
 
-TINY = settings.Size("tiny", 2, 120, 160, 1, 60, 60, 3, 1, 100, 1, 80, 3)
+TINY = settings.Size("tiny", 2, 120, 160, (1, 60), (1, 60), 3, 1, 100, 1, 80, 3)
 CSV = ("gaussian", "categorical", "gaussian_transient", "categorical_robustness", "memory", "prediction1", "prediction2")
 
 TABLES = ("table_1", "table_2", "tuned", "costs", "run", "merge")

@@ -75,10 +75,14 @@ def tune_all(
     return {job: found[job] for job in wanted}
 
 
+def _shown(sequences: tuple[int, int]) -> str:
+    return "{}x{}".format(*sequences)
+
+
 def _tune_one(name: str, where: Environment, size: Size, stop: Callable[[], bool]) -> Best:
     learner, environment = TUNED[where.task][name], ChangingEnvironment(family_of(where.task, where.noise), where.p_c)
-    seeds = range(1000, 1000 + size.tuning_seeds)
-    found = tuning.tune(learner, environment, size.tuning_length(where.p_c), seeds, stop=stop)
+    seeds, steps = size.tuning_sequences(where.p_c)
+    found = tuning.tune(learner, environment, steps, range(1000, 1000 + seeds), stop=stop)
     low, high = tuning.published_bounds(learner, where.task == CATEGORICAL)
     return Best(found.value, min(max(found.value, low), high), found.at_bound)
 
@@ -116,7 +120,7 @@ def table(size: Size, folder: str | os.PathLike[str], reference: str | os.PathLi
 
 
 def _path(size: Size, folder: str | os.PathLike[str]) -> pathlib.Path:
-    return pathlib.Path(folder) / f"tuned-{size.name}-{size.tuning_seeds}x{size.tuning_steps}-{size.rare_tuning_steps}.json"
+    return pathlib.Path(folder) / f"tuned-{size.name}-{_shown(size.tuning)}-{_shown(size.rare_tuning)}.json"
 
 
 def _read(path: pathlib.Path) -> dict[tuple[str, Environment], Best]:

@@ -1,22 +1,15 @@
-"""The command line: arguments only; the work is done elsewhere."""
+"""`volatilis paper`: the paper, reproduced."""
 
 from __future__ import annotations
 
 import pathlib
-import sys
 from typing import Annotated
 
 import typer
 
-app = typer.Typer(help="Learning in volatile environments.", no_args_is_help=True, add_completion=False)
+from volatilis.cli.errors import reported
 
 
-@app.callback()
-def _main() -> None:
-    """Learning in volatile environments."""
-
-
-@app.command()
 def paper(
     figures: Annotated[
         list[str] | None,
@@ -31,19 +24,8 @@ def paper(
     resume: Annotated[bool, typer.Option("--resume/--fresh", help="Go on where an earlier run stopped, or begin anew.")] = True,
 ) -> None:
     """Reproduce the paper: every figure, every claim, and what changes once its mistakes are mended."""
-    from volatilis.paper.context import Order
-    from volatilis.paper.reproduce import reproduce
+    with reported("paper", f"What is done is kept in {out}; the same command goes on from there."):
+        from volatilis.paper.context import Order
+        from volatilis.paper.reproduce import reproduce
 
-    order = Order(tuple(figures or ("all",)), size, out, workers, scheduler, reference, benchmark, resume)
-    try:
-        reproduce(order)
-    except KeyboardInterrupt:
-        print(f"\nStopped. What is done is kept in {out}; the same command goes on from there.", file=sys.stderr)
-        raise SystemExit(130) from None
-    except (ValueError, OSError, ModuleNotFoundError) as error:
-        print(f"volatilis paper: {error}", file=sys.stderr)
-        raise SystemExit(2) from None
-
-
-def main() -> None:
-    app()
+        reproduce(Order(tuple(figures or ("all",)), size, out, workers, scheduler, reference, benchmark, resume))

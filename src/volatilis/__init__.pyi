@@ -1,0 +1,74 @@
+from volatilis._compile import CompilationError, cache_directory, plain_python
+from volatilis._registry import compiled_function, python_only
+from volatilis.beliefs import Belief
+from volatilis.environments import ChangingEnvironment
+from volatilis.families import (
+    Bernoulli,
+    Categorical,
+    Exponential,
+    Gaussian,
+    GaussianUnknownVariance,
+    MultivariateGaussian,
+    MultivariateGaussianUnknownCovariance,
+    Poisson,
+    family,
+    scalar_family,
+)
+from volatilis.learners import (
+    ExactBayes,
+    Leaky,
+    Merge,
+    MessagePassing,
+    Nas10,
+    Nas10Star,
+    Nas12,
+    Nas12Star,
+    ParticleFilter,
+    SMiLe,
+    StratifiedResampling,
+    VarSMiLe,
+)
+from volatilis.running import Stream, run, run_many
+from volatilis.state_files import StateFileError
+from volatilis.traces import Step, Trace, Traces
+
+__version__: str
+
+__all__ = [
+    "Belief",
+    "Bernoulli",
+    "Categorical",
+    "ChangingEnvironment",
+    "CompilationError",
+    "ExactBayes",
+    "Exponential",
+    "Gaussian",
+    "GaussianUnknownVariance",
+    "Leaky",
+    "Merge",
+    "MessagePassing",
+    "MultivariateGaussian",
+    "MultivariateGaussianUnknownCovariance",
+    "Nas10",
+    "Nas10Star",
+    "Nas12",
+    "Nas12Star",
+    "ParticleFilter",
+    "Poisson",
+    "SMiLe",
+    "StateFileError",
+    "Step",
+    "StratifiedResampling",
+    "Stream",
+    "Trace",
+    "Traces",
+    "VarSMiLe",
+    "cache_directory",
+    "compiled_function",
+    "family",
+    "plain_python",
+    "python_only",
+    "run",
+    "run_many",
+    "scalar_family",
+]

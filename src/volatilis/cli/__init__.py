@@ -1,0 +1,44 @@
+"""The command line: arguments only, one file per command; the work is done elsewhere."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from volatilis.cli.lists import families, learners
+from volatilis.cli.paper import paper
+from volatilis.cli.run import run
+
+app = typer.Typer(
+    help="Learning in volatile environments: tell noise from change, observation by observation.",
+    epilog="Exit codes: 0 done; 2 wrong arguments or input, nothing was written; 130 stopped with Ctrl-C; 141 the reader of "
+    "standard output went away.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        from importlib.metadata import version
+
+        print(f"volatilis {version('volatilis')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _main(
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")] = False,
+) -> None:
+    """Learning in volatile environments: tell noise from change, observation by observation."""
+
+
+app.command()(run)
+app.command()(learners)
+app.command()(families)
+app.command()(paper)
+
+
+def main() -> None:
+    app()

@@ -1,0 +1,36 @@
+"""`volatilis learners` and `volatilis families`: what there is, with parameters, defaults and ranges."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+def learners() -> None:
+    """List the learners."""
+    from volatilis.catalogue import LEARNERS
+
+    _show("learner", LEARNERS)
+
+
+def families() -> None:
+    """List the families: what can be observed."""
+    from volatilis.catalogue import FAMILIES
+
+    _show("family", FAMILIES)
+
+
+def _show(kind: str, names: Iterable[str]) -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    from volatilis.catalogue import parameters, sentence
+
+    table = Table(kind, "parameters", "what it does", box=box.SIMPLE_HEAD, show_lines=True)
+    for name in names:
+        lines = (
+            f"[bold]{p.name}[/bold]: {p.accepts}" + ("" if p.default is None else f"; {p.default} if not given")
+            for p in parameters(name)
+        )
+        table.add_row(name, "\n".join(lines), sentence(name).replace("[", "\\["))
+    Console().print(table)

@@ -1,0 +1,194 @@
+"""What a learner is fed with: outcomes, blocks, gaps and parameters, read from the rows and checked there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from volatilis._arguments import step_events
+from volatilis.catalogue import make_family, make_learner, number
+from volatilis.tables import TableError, numbers, texts
+from volatilis.trials.groups import Group, Key, shown
+
+if TYPE_CHECKING:
+    from volatilis.trials.engine import Order
+
+
+class Roles(NamedTuple):
+    """Which of a file's columns are what."""
+
+    outcome: tuple[str, ...]
+    by: tuple[str, ...]
+    trial: str | None
+    reset: str | None
+    parameters: tuple[str, ...]
+
+
+class Rows(NamedTuple):
+    """A batch as far as learners need it; `first` is the number of its first row, rows being counted from 1."""
+
+    first: int
+    outcomes: np.ndarray
+    trials: np.ndarray | None
+    resets: np.ndarray | None
+    parameters: dict[str, np.ndarray]
+
+    def number_of(self, group: Group, i: int) -> int:
+        """The number of the i-th row of a group."""
+        return self.first + (group.rows.start + i if isinstance(group.rows, slice) else int(group.rows[i]))
+
+
+class Inputs:
+    """Reads and checks the rows of batches."""
+
+    def __init__(self, path: str, roles: Roles, order: Order) -> None:
+        self._path, self._roles, self._order = path, roles, order
+        self._constants: dict[Key, dict[str, tuple[str, int]]] = {}
+        self._last_trial: dict[Key, tuple[float, int]] = {}
+
+    @property
+    def by(self) -> tuple[str, ...]:
+        return self._roles.by
+
+    @property
+    def outcome(self) -> tuple[str, ...]:
+        return self._roles.outcome
+
+    def read(self, batch: Any, first: int) -> Rows:
+        """What learners need of a batch."""
+        roles, path = self._roles, self._path
+        trials = None if roles.trial is None else numbers(batch.column(roles.trial), path, first, roles.trial)
+        resets = None
+        if roles.reset is not None:
+            marks = numbers(batch.column(roles.reset), path, first, roles.reset, "0 or 1")
+            resets = (marks != 0.0) & ~np.isnan(marks)
+        parameters = {name: np.array(texts(batch.column(name)), dtype=object) for name in roles.parameters}
+        return Rows(first, self.values(batch, roles.outcome, first), trials, resets, parameters)
+
+    def values(self, batch: Any, names: Sequence[str], first: int) -> np.ndarray:
+        """Columns of outcomes, or of what people say about outcomes: one number per row, or a row of numbers."""
+        read = self._categories if self._order.categories else self._numbers
+        columns = [read(batch.column(name), name, first) for name in names]
+        return columns[0] if len(columns) == 1 else np.stack(columns, axis=1)
+
+    def _numbers(self, values: Any, column: str, first: int) -> np.ndarray:
+        try:
+            return numbers(values, self._path, first, column)
+        except TableError as error:
+            if self._order.family.name in ("categorical", "bernoulli"):
+                raise TableError(f"{error}; name the categories with --categories where they are texts") from None
+            raise
+
+    def _categories(self, values: Any, column: str, first: int) -> np.ndarray:
+        codes: dict[str | None, float] = {name: float(code) for code, name in enumerate(self._order.categories)}
+        found = np.array([np.nan if text is None else codes.get(text, -1.0) for text in texts(values)])
+        if (found < 0.0).any():
+            i = int(np.argmax(found < 0.0))
+            among, value = ", ".join(map(repr, codes)), texts(values)[i]
+            raise TableError(
+                f"{self._path}: row {first + i}, column {column!r}: the category {value!r} was not declared; {among} were"
+            )
+        return found
+
+    # --- observations ----------------------------------------------------------------------------------------------------
+
+    def steps(self, rows: Rows, group: Group, learner: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """A group's observations as its family has them, what happens at each step, and which are missing."""
+        own = rows.outcomes[group.rows]
+        try:
+            values, absent = learner.family.observations(own)
+        except (ValueError, TypeError):
+            raise self._refused(rows, group, own, learner.family.observations) from None
+        try:
+            learner.check_observations(values)
+        except (ValueError, TypeError):
+            raise self._refused(rows, group, values, learner.check_observations) from None
+        if absent.any() and self._order.missing == "error":
+            raise TableError(
+                f"{self._where(rows, group, int(np.argmax(absent)))}: the outcome is missing; "
+                "--missing elapse (time passes) or --missing skip accepts that"
+            )
+        reset = None if rows.resets is None else rows.resets[group.rows]
+        return values, step_events(absent, reset, self._order.missing), absent
+
+    def _refused(self, rows: Rows, group: Group, own: np.ndarray, accept: Any) -> TableError:
+        """The first outcome that is not accepted, found by halving."""
+
+        def refusal(low: int, high: int) -> str | None:
+            try:
+                accept(own[low:high])
+            except (ValueError, TypeError) as error:
+                return str(error)
+            return None
+
+        low, high = 0, len(own)
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if refusal(low, middle) is not None else (middle, high)
+        said = re.sub(r"observation 0 ", "the outcome ", refusal(low, high) or "it is not accepted")
+        return TableError(f"{self._where(rows, group, low)}: {said}")
+
+    def _where(self, rows: Rows, group: Group, i: int) -> str:
+        return f"{self._path}: row {rows.number_of(group, i)}, column {', '.join(map(repr, self._roles.outcome))}"
+
+    # --- learners --------------------------------------------------------------------------------------------------------
+
+    def learners(self, rows: Rows, group: Group) -> list[Any]:
+        """The learners for a group, with what the columns that parameters name hold in its first row."""
+        found = {}
+        for column, texts_ in rows.parameters.items():
+            row, text = rows.number_of(group, 0), texts_[group.rows][0]
+            try:
+                found[column] = number(text or "")
+            except ValueError:
+                said = "is missing" if text is None else f"{text!r} is not a number"
+                raise TableError(f"{self._path}: row {row}, column {column!r}: {said}; it is a learner's parameter") from None
+            self._constants.setdefault(group.key, {})[column] = (text, row)
+        family = make_family(self._order.family, found)
+        named, categories = len(self._order.categories), getattr(family, "k", 2)
+        if named and named != categories:
+            raise ValueError(f"--categories names {named}, but the family has {categories}")
+        width, given = family.observations([])[0].shape[1:], len(self._roles.outcome)
+        if width != (given,) and (width or given > 1):
+            raise ValueError(f"the family observes {width[0] if width else 1} numbers at a time; --outcome names {given}")
+        return [make_learner(recipe, family, found) for recipe in self._order.learners]
+
+    def check_constant(self, rows: Rows, group: Group) -> None:
+        """A parameter that stands in a column is the same in all rows of a group."""
+        for column, texts_ in rows.parameters.items():
+            expected, where = self._constants[group.key][column]
+            other = texts_[group.rows] != expected
+            if other.any():
+                i = int(np.argmax(other))
+                raise TableError(
+                    f"{self._path}: row {rows.number_of(group, i)}, column {column!r} is {texts_[group.rows][i]}, but {expected} "
+                    f"in row {where} of the same group ({shown(self.by, group.key)}); a parameter must be constant in a group: "
+                    f"split it with --by {','.join((*self.by, column))}"
+                )
+
+    def check_trials(self, rows: Rows, group: Group) -> None:
+        """Trials of a group go up, and none stands twice."""
+        if rows.trials is None:
+            return
+        trials = rows.trials[group.rows]
+        before, before_row = self._last_trial.get(group.key, (-np.inf, 0))
+        steps = np.diff(trials, prepend=before)
+        if not (steps > 0.0).all():
+            i = int(np.argmax(~(steps > 0.0)))
+            row, where = rows.number_of(group, i), shown(self.by, group.key)
+            earlier = rows.number_of(group, i - 1) if i > 0 else before_row
+            if np.isnan(trials[i]):
+                raise TableError(
+                    f"{self._path}: row {row}, column {self._roles.trial!r} is missing; --trial none does not look at it"
+                )
+            said = f"row {row}: trial {trials[i]:g} of {where} comes after trial {trials[i] - steps[i]:g} in row {earlier}"
+            if steps[i] == 0.0:
+                said = f"rows {earlier} and {row} are both trial {trials[i]:g} of {where}"
+            raise TableError(
+                f"{self._path}: {said}; rows of a group must be in the order of trials: sort the table, or name the columns "
+                "that make a group with --by, or use --trial none"
+            )
+        self._last_trial[group.key] = (float(trials[-1]), rows.number_of(group, len(trials) - 1))
