@@ -55,7 +55,7 @@ def tune_all(
     progress: Callable[[float], None] = lambda share: None,
 ) -> dict[tuple[str, Environment], Best]:
     """Tune every learner for every environment; what an earlier call has found is read from the folder."""
-    path = pathlib.Path(folder) / f"tuned-{size.name}-{_shown(size.tuning)}-{_shown(size.rare_tuning)}.json"
+    path = _path(size, folder)
     found = _read(path)
     wanted = [(name, where) for where in dict.fromkeys(environments) for name in TUNED[where.task]]
     missing = [job for job in wanted if job not in found]
@@ -96,6 +96,31 @@ def use_published(values: dict[tuple[str, Environment], Best], folder: str | os.
         else best
         for (name, where), best in values.items()
     }
+
+
+def table(size: Size, folder: str | os.PathLike[str], reference: str | os.PathLike[str] | None = None) -> Any:
+    """All values found so far in a folder, as a pandas table: the best one, that within the authors' bounds, and the one used.
+
+    `used` is what stands under a learner's plain name: the authors' own value where the reference has it, else that within their
+    bounds. `beyond` says at which end the best value lies outside those bounds.
+    """
+    import pandas
+
+    found = _read(_path(size, folder))
+    published = tuning.published_values(reference) if reference is not None else {}
+    rows = []
+    for (name, where), best in sorted(found.items(), key=lambda item: (item[0][1].task != GAUSSIAN, item[0][0], *item[0][1][1:])):
+        theirs = published.get((name, where.noise, where.p_c)) if where.task == GAUSSIAN else None
+        value, source = (best.bounded, "ours") if theirs is None else (theirs, "authors")
+        beyond = "" if best.free == best.bounded else "above" if best.free > best.bounded else "below"
+        parameter = tuning.FREE[TUNED[where.task][name]].name
+        rows.append((where.task, name, where.noise, where.p_c, parameter, best.free, best.bounded, beyond, value, source))
+    columns = ["task", "learner", "noise", "p_c", "parameter", "free", "within_bounds", "beyond", "used", "source"]
+    return pandas.DataFrame(rows, columns=columns)
+
+
+def _path(size: Size, folder: str | os.PathLike[str]) -> pathlib.Path:
+    return pathlib.Path(folder) / f"tuned-{size.name}-{_shown(size.tuning)}-{_shown(size.rare_tuning)}.json"
 
 
 def _read(path: pathlib.Path) -> dict[tuple[str, Environment], Best]:
