@@ -50,7 +50,8 @@ def one_seed_of_the_grids() -> None:
 
 def main() -> None:
     if sys.argv[1:] == ["--grids"]:
-        return one_seed_of_the_grids()
+        one_seed_of_the_grids()
+        return
     seconds(100, 1)  # compiled before the clock runs
     print(f"{'steps':>10}{'seeds':>7}{'seconds':>10}{'us a step':>11}")
     for steps, seeds in ((20_000, 1), (40_000, 1), (80_000, 1), (160_000, 1), (20_000, 2), (20_000, 4), (20_000, 8)):
