@@ -22,6 +22,7 @@ import inspect
 import json
 import os
 import pathlib
+import struct
 import sys
 import tempfile
 import threading
@@ -42,7 +43,7 @@ CORE = (
 )
 _lock = threading.RLock()
 _entries: dict[str, Entry] = {}
-_quick: dict[tuple[Any, str] | None, Entry] = {}
+_quick: dict[tuple[Any, ...], Entry] = {}  # by driver and types, where all is ours: nothing of ours changes while a process runs
 _plain_python = False
 
 
@@ -66,8 +67,11 @@ class Call:
 
 
 def _native_call(driver: Callable[..., None], args: tuple[Any, ...], release_gil: bool) -> Callable[[], None]:
-    words = np.array(_words(args), dtype=np.int64)
-    entry = _entry(driver, args)
+    flat: list[int] = []
+    kinds: list[Any] = []
+    _flatten(args, flat, kinds)
+    words = np.array(flat, dtype=np.int64)
+    entry = _quick.get((driver, *kinds)) or _entry(driver, args, kinds)
     function = entry.releasing_gil if release_gil else entry.holding_gil
     address = ctypes.c_int64(words.ctypes.data)
 
@@ -104,17 +108,24 @@ def plain_python() -> Iterator[None]:
 # --- words -----------------------------------------------------------------------------------------------------------
 
 
-def _words(value: Any) -> list[int]:
-    """The argument as 8-byte words."""
+def _flatten(value: Any, words: list[int], kinds: list[Any]) -> None:
+    """The argument as 8-byte words; and what its type is made of, for a quick look whether there is code for it already."""
     if isinstance(value, tuple):
-        return [word for item in value for word in _words(item)]
-    if isinstance(value, np.ndarray):
+        kinds += (type(value), len(value))
+        for item in value:
+            _flatten(item, words, kinds)
+    elif isinstance(value, np.ndarray):
         if not value.flags.c_contiguous:
             raise TypeError("compiled code takes contiguous arrays")
-        return [value.__array_interface__["data"][0], *value.shape]
-    if isinstance(value, float):
-        return [int(np.float64(value).view(np.int64))]
-    return [int(value)]
+        kinds += (value.dtype, value.ndim)
+        words.append(value.__array_interface__["data"][0])
+        words += value.shape
+    elif isinstance(value, float):
+        kinds.append(float)
+        words += struct.unpack("q", struct.pack("d", value))
+    else:
+        kinds.append(int)
+        words.append(int(value))
 
 
 def _description(value: Any) -> str:
@@ -134,18 +145,15 @@ def _description(value: Any) -> str:
 # --- the cache -------------------------------------------------------------------------------------------------------
 
 
-def _entry(driver: Callable[..., None], args: tuple[Any, ...]) -> Entry:
+def _entry(driver: Callable[..., None], args: tuple[Any, ...], kinds: list[Any]) -> Entry:
     """The machine code: from this process, from the disk cache, or compiled now."""
     foreign = _foreign(args)
-    quick = None if foreign else (driver, _description(args))  # nothing of ours changes while the process runs
-    entry = _quick.get(quick)
-    if entry is None:
-        key = _key(driver, args, foreign)
-        with _lock:
-            entry = _entries.get(key) or _load(key) or _compile_and_save(key, driver, args)
-            _entries[key] = entry
-            if quick is not None and _is_ours(driver.__module__):
-                _quick[quick] = entry
+    key = _key(driver, args, foreign)
+    with _lock:
+        entry = _entries.get(key) or _load(key) or _compile_and_save(key, driver, args)
+        _entries[key] = entry
+        if not foreign and _is_ours(driver.__module__):
+            _quick[(driver, *kinds)] = entry
     return entry
 
 

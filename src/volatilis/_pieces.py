@@ -39,6 +39,7 @@ class Divergences:
         surprise.check_divergence(learner, name)
         self._learner, self._name = learner, name
         self._state, self._before = learner.init(key), learner.init(key)
+        self.mixture = isinstance(self._state, Hypotheses) and getattr(learner, "n", 2) > 1
 
     def advance(self, values: np.ndarray, events: np.ndarray) -> np.ndarray:
         learner, family, out, progress = self._learner, self._learner.family, np.empty(len(values)), np.zeros(1, dtype=np.int64)
@@ -51,8 +52,7 @@ class Divergences:
             if not learner.has_room(self._state):
                 self._state, self._before = learner.grow(self._state), learner.grow(self._before)
             state, before = self._state, self._before
-            mixture = isinstance(state, Hypotheses) and getattr(learner, "n", 2) > 1
-            measure = surprise.integrals(family, state.weights.size) if mixture else surprise.ClosedForm(0.0)
+            measure = surprise.integrals(family, state.weights.size) if self.mixture else surprise.ClosedForm(0.0)
             if self._name == "bayesian_surprise":
                 Call(surprise.run_bayesian, learner, state, before, measure, values, events, progress, out, release_gil=True)()
             else:

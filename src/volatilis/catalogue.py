@@ -122,8 +122,8 @@ def parse_learner(text: str) -> Recipe:
 def parse_learners(texts: Iterable[str]) -> list[Recipe]:
     """Several, with labels that differ: two of a kind get their parameters into the label, unless labelled by hand."""
     recipes = [parse_learner(text) for text in texts]
-    count = {r.label: sum(other.label == r.label for other in recipes) for r in recipes}
-    named = [r if count[r.label] == 1 else r._replace(label=_longer_label(r)) for r in recipes]
+    alike = {r.label: [other for other in recipes if other.label == r.label] for r in recipes}
+    named = [r if len(alike[r.label]) == 1 else r._replace(label=_longer_label(r, alike[r.label])) for r in recipes]
     seen: set[str] = set()
     for recipe in named:
         if recipe.label in seen:
@@ -222,6 +222,8 @@ def _split(text: str) -> list[str]:
     return [part.strip() for part in [*parts, text[start:]] if part.strip()]
 
 
-def _longer_label(recipe: Recipe) -> str:
-    shown = (f"{name}{value}" for name, value in recipe.fields if isinstance(value, (int, float)))
+def _longer_label(recipe: Recipe, alike: list[Recipe]) -> str:
+    """With the parameters in which it differs from others of its kind: merge_n20."""
+    differ = [(name, value) for name, value in recipe.fields if any(dict(other.fields).get(name) != value for other in alike)]
+    shown = (f"{name}{value.column if isinstance(value, FromColumn) else value}" for name, value in differ)
     return re.sub(r"[^A-Za-z0-9_]", "_", "_".join((recipe.label, *shown)))

@@ -144,15 +144,16 @@ def assert_legend_is_outside(figure: Figure) -> None:
 
 def test_every_learner_has_a_look_of_its_own() -> None:
     looks = [style.look(name) for name in LEARNERS]
-    assert len({(look.colour, look.mark, str(look.line), look.hollow) for look in looks}) == len(LEARNERS)
+    assert len({(look.colour, look.mark, str(look.line), look.fill) for look in looks}) == len(LEARNERS)
     assert len({look.label for look in looks}) == len(LEARNERS)
 
 
-def test_variants_keep_the_colour() -> None:
+def test_variants_are_told_apart_by_line_mark_and_shade() -> None:
     plain, published = style.look("SOR20"), style.look("SOR20 (published)")
-    assert plain.colour == published.colour
+    assert plain.colour != published.colour
     assert published.line == style.DASHED != plain.line
-    assert style.look("Leaky (free)").hollow
+    assert published.marking["fillstyle"] == "top"
+    assert style.look("Leaky (free)").marking["markerfacecolor"] == "white"
     assert style.look("Leaky (free)").colour == style.look("Leaky").colour
     assert style.look("a new learner").colour == style.UNKNOWN[0]
 
@@ -234,6 +235,29 @@ def test_heat_maps(task: str) -> None:
     assert all(title.endswith(style.label(name)) for title, name in zip(titles[1:], shown, strict=True))
 
 
+def test_heat_maps_are_grouped_and_merge_is_shown_by_its_distance() -> None:
+    dataset = grid()
+    dataset = dataset.assign(distance=1e-9 * dataset.error)
+    figure = drawn(heat_maps.draw, dataset, size=heat_maps.size(heat_maps.LEARNERS))
+    titles = [axis.get_title(loc="left") for axis in figure.axes[:-1]]
+    lettered = {title[9]: title for title in titles if title.startswith(r"$\mathbf{")}
+    assert "".join(lettered) == "ABCDEFG"
+    for letter, learner in zip("ABCDEFG", (style.EXACT, *(group[0] for group in heat_maps.GROUPS)), strict=True):
+        assert lettered[letter].endswith(learner)
+    of_merge = figure.axes[len(heat_maps.LEARNERS) - 1]
+    assert of_merge.get_title(loc="left").endswith("squared distance of Merge20")
+    assert all("e−" in text.get_text() and not text.get_text().startswith("−") for text in of_merge.texts)
+
+
+def test_heat_map_numbers_fit_into_their_cells() -> None:
+    dataset = grid()
+    dataset.error.loc[{"learner": "pf20"}] = dataset.error.sel(learner=style.EXACT) - 6.4e-10
+    figure = drawn(heat_maps.draw, dataset, size=heat_maps.size(heat_maps.LEARNERS))
+    axis = figure.axes[1]
+    width = axis.get_window_extent().width / len(dataset.p_c)
+    assert all(text.get_window_extent().width < width for text in axis.texts)
+
+
 def test_heat_map_cells_stand_where_their_axes_say() -> None:
     dataset = grid()
     axis = drawn(heat_maps.draw, dataset, learners=["pf20"]).axes[0]
@@ -283,6 +307,12 @@ def test_summary_breaks_its_axis_for_what_is_out_of_bounds() -> None:
     assert linear.get_ylim()[1] < 0.02
     assert above.get_ylim()[1] > 0.51
     assert above.get_yticks().min() > 0.01
+
+
+def test_the_axis_breaks_between_values() -> None:
+    values = np.array([0.01, 0.02, 0.021, 0.03, 0.031, 0.5])
+    assert summary._gap(values, 0.02) == pytest.approx(0.0255)
+    assert 0.02 < summary._gap(np.array([0.02, 0.5]), 0.02) < 0.04
 
 
 def test_jitter_is_the_same_every_time_and_stays_within() -> None:

@@ -9,6 +9,7 @@ import typer
 from volatilis.cli.lists import families, learners
 from volatilis.cli.paper import paper
 from volatilis.cli.run import run
+from volatilis.cli.separate import separate
 from volatilis.cli.watch import watch
 
 app = typer.Typer(
@@ -36,6 +37,7 @@ def _main(
 
 
 app.command()(run)
+app.command()(separate)
 app.command()(watch)
 app.command()(learners)
 app.command()(families)

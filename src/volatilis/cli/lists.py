@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 
 
@@ -25,6 +26,7 @@ def _show(kind: str, names: Iterable[str]) -> None:
     from rich.table import Table
 
     from volatilis.catalogue import parameters, sentence
+    from volatilis.cli.errors import reported
 
     table = Table(kind, "parameters", "what it does", box=box.SIMPLE_HEAD, show_lines=True)
     for name in names:
@@ -33,4 +35,9 @@ def _show(kind: str, names: Iterable[str]) -> None:
             for p in parameters(name)
         )
         table.add_row(name, "\n".join(lines), sentence(name).replace("[", "\\["))
-    Console().print(table)
+    console = Console()
+    with console.capture() as captured:  # Rich itself would end the program where a reader goes away
+        console.print(table)
+    with reported("lists"):
+        sys.stdout.write(captured.get())
+        sys.stdout.flush()

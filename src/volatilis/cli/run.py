@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import contextlib
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from volatilis.cli import options
+from volatilis.cli import event_options, options
 from volatilis.cli.errors import reported
+
+if TYPE_CHECKING:
+    from volatilis.trials import Watcher
 
 EXAMPLES = """
 Examples:
@@ -18,6 +22,10 @@ Examples:
 
   volatilis run helicopter.csv.gz --outcome x_t --by subj_num,sigma --reset new_block
       --family gaussian:sigma=column:sigma,mu_0=150,sigma_0=87 --learner nas12*:p_c=0.1 --out surprise.tsv
+
+  volatilis run trials.tsv --family bernoulli --learner varsmile:m=0.05 --by subject,run --events events --duration 1 --zscore run
+
+  volatilis run trials.csv --family gaussian:sigma=10,mu_0=150,sigma_0=87 --learner merge:n=20,p_c=0.1 --report surprise.html
 """
 
 
@@ -25,8 +33,17 @@ def run(
     table: options.Table,
     family: options.Family,
     learner: options.Learner,
-    out: Annotated[str, typer.Option(help="Where the table goes; its ending says which kind. -: CSV on standard output.")] = "-",
+    out: Annotated[
+        str | None,
+        typer.Option(help="Where the table goes; its ending says which kind. -: CSV on standard output, as without any output."),
+    ] = None,
+    report: options.Report = None,
+    report_groups: options.ReportGroups = None,
+    prediction: options.Prediction = None,
     by: options.By = None,
+    subject: options.Subject = None,
+    session: options.Session = None,
+    block: options.Block = None,
     outcome: options.Outcome = "outcome",
     trial: options.Trial = None,
     reset: options.Reset = None,
@@ -36,19 +53,53 @@ def run(
     seed: options.Seed = 0,
     workers: options.Workers = None,
     quiet: options.Quiet = False,
+    events: event_options.Events = None,
+    events_format: event_options.Format = None,
+    onset: event_options.Onset = None,
+    duration: event_options.Duration = None,
+    regressors: event_options.Regressors = None,
+    centre: event_options.Centre = None,
+    zscore: event_options.ZScore = None,
+    run_by: event_options.RunBy = None,
+    task: event_options.Task = None,
+    allow_constant: event_options.AllowConstant = False,
+    overwrite: event_options.Overwrite = False,
 ) -> None:
     """Run learners over a table of trials: every measure of every learner, per row, beside the columns that were there."""
-    with reported("run"):
+    with reported("run"), contextlib.ExitStack() as outputs:
+        from volatilis.events import run_events
+        from volatilis.events.terminal import show_written
         from volatilis.trials import run_table
         from volatilis.trials.terminal import progress_of, show_summary
 
+        roles = (subject, session, block)
         order = options.order_from(
-            table, family, learner, by, outcome, trial, reset, measures, missing, categories, seed, workers
+            table, family, learner, by, outcome, trial, reset, measures, missing, categories, seed, workers, *roles
         )
+        plan = event_options.plan_from(
+            events, events_format, onset, duration, regressors, centre, zscore, run_by, task, allow_constant, overwrite
+        )
+        watchers: list[Watcher] = []
+        if report is not None:
+            from volatilis.trial_report import GROUPS, report_to
+
+            asked = None if prediction is None else options.names(prediction)
+            watchers.append(outputs.enter_context(report_to(report, report_groups or GROUPS, asked, (table, out or "-"))))
+        elif prediction is not None or report_groups is not None:
+            raise ValueError("--prediction and --report-groups are for a report: give --report OUT.html too")
+        if out is None and report is None and plan is None:
+            out = "-"
         with progress_of(f"running over {table}", quiet) as progress:
-            summary = run_table(order, out, progress)
+            if plan is None:
+                written, summary = None, run_table(order, out, progress, watchers)
+            else:
+                written = run_events(order, plan, out, progress, watchers)
+                summary = written.summary
+        outputs.close()
         if not quiet:
-            show_summary(summary, out)
+            show_summary(summary, *(path for path in (out, report) if path is not None))
+        if written is not None:
+            show_written(written, str(events), quiet)
 
 
 run.__doc__ = f"{run.__doc__}\n\n{EXAMPLES}"

@@ -61,7 +61,7 @@ def zeros(*shape: int) -> np.ndarray:
     """Like `np.zeros`, and no vector register of eight numbers that a row holds lies across two lines of the cache."""
     size = math.prod(shape)
     room = np.zeros(size + 7)
-    start = -room.ctypes.data % 64 // 8
+    start = -room.__array_interface__["data"][0] % 64 // 8
     return room[start : start + size].reshape(shape)
 
 

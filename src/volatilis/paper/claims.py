@@ -3,9 +3,10 @@
     evaluate({"gaussian": dataset, "prediction1": dataset, ...}) -> list[Claim]
 
 Verdicts are computed. A statement is checked twice: with what the authors ran (their SOR, errata 1; tuning within their bounds,
-errata 2; their selection of trials, errata 7) and with the same done right. It *holds* if it holds done right; it *holds with
-the published code only* if not, but with what they ran; it *does not hold* if it fails done right and is not rescued by their
-code; and it *cannot be told at this size* if the noise leaves it open. Differences count at 1 % (claims_statistics).
+errata 2; their selection of trials, errata 7) and with the same done right. It *holds* if the data shows it done right; it
+*holds with the published code only* if the data shows it with what they ran and not done right; else it *does not hold* if the
+data speaks against it done right, and *cannot be told at this size* if the noise leaves it open. Differences count at 1 %
+(claims_statistics).
 
 A formula holds if it holds as printed; what it should have been stands under `done_right`.
 """
@@ -15,7 +16,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from volatilis.paper import claims_categorical, claims_gaussian, claims_predictions, claims_robustness
+from volatilis.paper import (
+    claims_across,
+    claims_after_change,
+    claims_categorical,
+    claims_gaussian,
+    claims_predictions,
+    claims_robustness,
+)
 from volatilis.paper.claims_equations import EXACT_TO
 from volatilis.paper.claims_statistics import NotThere, Outcome
 from volatilis.paper.claims_theory import FORMULAS, Formula
@@ -32,10 +40,13 @@ DATASETS = (
     "categorical robustness",
     "prediction1",
     "prediction2",
+    claims_across.BOTH,
 )
 STATEMENTS: tuple[Statement, ...] = (
+    *claims_after_change.STATEMENTS,
     *claims_gaussian.STATEMENTS,
     *claims_categorical.STATEMENTS,
+    *claims_across.STATEMENTS,
     *claims_robustness.STATEMENTS,
     *claims_predictions.STATEMENTS,
 )
@@ -56,7 +67,13 @@ class Claim(NamedTuple):
 
 
 def evaluate(datasets: Mapping[str, Any]) -> list[Claim]:
-    """All claims whose dataset is there, under its name of DATASETS, and the formulas, which need none."""
+    """All claims whose dataset is there, under its name of DATASETS, and the formulas, which need none.
+
+    Both grids make up "both tasks" by themselves.
+    """
+    datasets = dict(datasets)
+    if "gaussian" in datasets and "categorical" in datasets:
+        datasets[claims_across.BOTH] = claims_across.both_tasks(datasets)
     judged = [judge(statement, datasets[statement.dataset]) for statement in STATEMENTS if statement.dataset in datasets]
     return [*judged, *(judge_formula(formula) for formula in FORMULAS)]
 
@@ -96,11 +113,11 @@ def outcome_of(statement: Statement, view: View) -> Outcome:
 
 
 def verdict(with_published_code: bool | None, done_right: bool | None) -> str:
-    if done_right is None:
-        return OPEN
     if done_right:
         return HOLDS
-    return PUBLISHED_ONLY if with_published_code else FAILS
+    if with_published_code:
+        return PUBLISHED_ONLY
+    return OPEN if done_right is None else FAILS
 
 
 def judge_formula(formula: Formula) -> Claim:

@@ -107,16 +107,7 @@ def close_to_exact(learners: Group, at: Sequence[Source], within: float) -> Chec
     """The mean error (or regret) exceeds that of Exact Bayes by less than a given share."""
 
     def check(view: View) -> Outcome:
-        excesses: dict[str, Estimate] = {}
-        for place in at:
-            optimum = place.level(view, EXACT).estimate
-            if optimum <= 0.0:
-                raise NotThere("the level of Exact Bayes is lost in noise")
-            for learner in learners:
-                test = place.compare(view, EXACT, learner)
-                excesses[f"{learner} {place_name(place)}"] = Estimate(
-                    test.estimate / optimum, test.standard_error / optimum, test.freedom
-                )
+        excesses = {f"{who} {place_name(place)}": excess_share(view, who, place) for place in at for who in learners}
         text = "above Exact Bayes: " + ", ".join(f"{name} {test.estimate:+.1%}" for name, test in excesses.items())
         least_sure = max(excesses.values(), key=lambda test: test.estimate + test.half_width)
         sure = f"largest upper end of a 99 % interval {least_sure.estimate + least_sure.half_width:.1%}, close below {within:.0%}"
@@ -126,30 +117,53 @@ def close_to_exact(learners: Group, at: Sequence[Source], within: float) -> Chec
 
 
 def steadier(steady: Group, others: Group, at: Sequence[Grid | Panel] = (ALL_CELLS,)) -> Check:
-    """The means of the steady learners vary less over environments; over several panels, on average."""
+    """The means of the steady learners vary less over environments, in each place."""
 
     def check(view: View) -> Outcome:
-        tests = {}
-        for one in steady:
-            for other in others:
-                parts = [spread_difference(place.samples(view, other), place.samples(view, one)) for place in at]
-                tests[f"spread of {other} above that of {one}"] = average(parts)
-        sizes = {who: np.mean([finite_spread(place.samples(view, who)) for place in at]) for who in (*steady, *others)}
-        text = "spread over environments: " + ", ".join(f"{who} {size:.3g}" for who, size in sizes.items())
+        tests, texts = {}, []
+        for place in at:
+            name = place_name(place)
+            for one, other in itertools.product(steady, others):
+                label = " ".join(filter(None, (name, f"spread of {other} above that of {one}")))
+                tests[label] = spread_difference(place.samples(view, other), place.samples(view, one))
+            sizes = ", ".join(f"{who} {finite_spread(place.samples(view, who)):.3g}" for who in (*steady, *others))
+            texts.append(": ".join(filter(None, (name, sizes))))
+        text = "spread over environments: " + "; ".join(texts)
         return Outcome(text, every(tests), f"{weakest(tests)}; t-test to first order over seeds, stratified by environment")
 
     return check
 
 
-def average(tests: Sequence[Estimate]) -> Estimate:
-    total = tests[0]
-    for test in tests[1:]:
-        total = difference(total, test._replace(estimate=-test.estimate))
-    return total._replace(estimate=total.estimate / len(tests), standard_error=total.standard_error / len(tests))
-
-
 def finite_spread(samples: np.ndarray) -> float:
     return spread(samples[np.isfinite(samples).all(axis=1)])[0]
+
+
+def serves_not_both(learner: str, settings: Sequence[int], within: float) -> Check:
+    """In each panel the learner is not close to Exact Bayes both early and late: once at least it is further."""
+
+    def check(view: View) -> Outcome:
+        texts, answers, deciding = [], [], {}
+        for setting in settings:
+            places = [After(setting, phase) for phase in ("early", "late")]
+            shares = {place_name(place): excess_share(view, learner, place) for place in places}
+            close = all_of(below(share, within) for share in shares.values())
+            answers.append(None if close is None else not close)
+            texts += [f"{name} {share.estimate:+.1%}" for name, share in shares.items()]
+            worst = max(shares, key=lambda name: shares[name].estimate)
+            deciding[f"{worst} above {within:.0%}"] = shares[worst].above(within)
+        text = f"{learner} above Exact Bayes: {', '.join(texts)}"
+        return Outcome(text, all_of(answers), f"{weakest(deciding)}; {After(0).method(view)}")
+
+    return check
+
+
+def excess_share(view: View, learner: str, place: Source) -> Estimate:
+    """The error (or regret) above that of Exact Bayes, as a share of the latter."""
+    optimum = place.level(view, EXACT).estimate
+    if optimum <= 0.0:
+        raise NotThere("the level of Exact Bayes is lost in noise")
+    excess = place.compare(view, EXACT, learner)
+    return Estimate(excess.estimate / optimum, excess.standard_error / optimum, excess.freedom)
 
 
 def flat(learners: Group, at: Panel, share: float = 1.0 / 3.0) -> Check:
@@ -196,6 +210,16 @@ def both(*checks: Check) -> Check:
         outcomes = [part(view) for part in checks]
         truth = all_of(outcome.truth for outcome in outcomes)
         return Outcome("; ".join(o.text for o in outcomes), truth, "; ".join(o.uncertainty for o in outcomes))
+
+    return check
+
+
+def noted(part: Check, note: str) -> Check:
+    """A check with something to know beside its uncertainty."""
+
+    def check(view: View) -> Outcome:
+        outcome = part(view)
+        return outcome._replace(uncertainty=f"{outcome.uncertainty}. {note}")
 
     return check
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 
+from volatilis.paper.claims_checks import excess_share
 from volatilis.paper.claims_statistics import (
     LEVEL,
     Estimate,
@@ -23,6 +25,8 @@ from volatilis.paper.claims_statistics import (
 )
 from volatilis.paper.claims_views import EXACT, PANELS, After, Check, Panel, View
 
+NEIGHBOURS = 9  # points of a regret curve whose noise is taken for alike
+
 # --- regret --------------------------------------------------------------------------------------------------------------
 
 
@@ -38,14 +42,19 @@ def falls_with_p_c(learners: Sequence[str], at: Panel) -> Check:
     return check
 
 
-def worse_above(learners: Sequence[str], panel: str) -> Check:
-    """The regret is larger where p_c is above the assumed value than where it is below."""
+def worse_above(learners: Sequence[str], panel: str, factor: float = 1.0) -> Check:
+    """Where p_c is above the assumed value the mean regret is more than `factor` times that where it is below."""
 
     def check(view: View) -> Outcome:
         low, high = Panel(panel, "below"), Panel(panel, "above")
-        tests = {who: difference(high.level(view, who), low.level(view, who)) for who in learners}
+        tests = {}
+        for who in learners:
+            lower = low.level(view, who)
+            scaled = lower._replace(estimate=factor * lower.estimate, standard_error=factor * lower.standard_error)
+            tests[who] = difference(high.level(view, who), scaled)
         text = ", ".join(f"{who} {low.level(view, who).estimate:.2g} to {high.level(view, who).estimate:.2g}" for who in learners)
-        return Outcome(text, every(tests), f"{weakest(tests)}; Welch's test over seeds, stratified by p_c")
+        beyond = "" if factor == 1.0 else f"above {factor:g} times as much by "
+        return Outcome(text, every(tests), f"{beyond}{weakest(tests)}; Welch's test over seeds, stratified by p_c")
 
     return check
 
@@ -101,16 +110,69 @@ def same_in_panels(learner: str, one: str, other: str, room: float = 0.05) -> Ch
 
 
 def bounded(learners: Sequence[str], panel: str, bound: float) -> Check:
-    """The largest regret over p_c stays below a bound."""
+    """The largest regret over p_c stays below a bound; its noise is pooled with that at the nearest p_c, since seeds are few."""
+
+    def check(view: View) -> Outcome:
+        tests = {who: largest(Panel(panel).samples(view, who)) for who in learners}
+        text = "largest regret: " + ", ".join(f"{who} {test.estimate:.3g}" for who, test in tests.items())
+        errors = ", ".join(f"{test.standard_error:.2g}" for test in tests.values())
+        method = f"pooled over the {NEIGHBOURS} nearest p_c, {next(iter(tests.values())).freedom:g} degrees of freedom"
+        return Outcome(
+            text, all_of(below(test, bound) for test in tests.values()), f"standard errors {errors} ({method}); bound {bound:g}"
+        )
+
+    return check
+
+
+def largest(samples: np.ndarray) -> Estimate:
+    """The largest mean of a curve (p_c x seed)."""
+    return at_point(samples, int(np.argmax(samples.mean(axis=1))))
+
+
+def at_point(samples: np.ndarray, index: int) -> Estimate:
+    """The mean of one point of a curve (p_c x seed), with the variance between seeds pooled over the points around it."""
+    if samples.shape[1] < 2:
+        raise NotThere("fewer than two seeds")
+    start = min(max(0, index - NEIGHBOURS // 2), max(0, len(samples) - NEIGHBOURS))
+    around = samples[start : start + NEIGHBOURS]
+    variance = float(np.var(around, axis=1, ddof=1).mean())
+    freedom = len(around) * (samples.shape[1] - 1.0)
+    return Estimate(float(samples[index].mean()), math.sqrt(variance / samples.shape[1]), freedom)
+
+
+def narrow(learners: Sequence[str], panel: str, bound: float) -> Check:
+    """The regret changes by less than a bound over all p_c: its largest mean less its least."""
 
     def check(view: View) -> Outcome:
         tests = {}
         for who in learners:
-            rows = [stratified(row) for row in Panel(panel).samples(view, who)]
-            tests[who] = max(rows, key=lambda row: row.estimate)
-        text = "largest regret: " + ", ".join(f"{who} {test.estimate:.3g}" for who, test in tests.items())
-        errors = ", ".join(f"{test.standard_error:.2g}" for test in tests.values())
+            samples = Panel(panel).samples(view, who)
+            tests[who] = difference(largest(samples), largest(-samples)._replace(estimate=float(samples.mean(axis=1).min())))
+        text = "range of the regret: " + ", ".join(f"{who} {test.estimate:.2g}" for who, test in tests.items())
+        errors = ", ".join(f"{test.standard_error:.1g}" for test in tests.values())
         return Outcome(text, all_of(below(test, bound) for test in tests.values()), f"standard errors {errors}; bound {bound:g}")
+
+    return check
+
+
+def true_p_c_is_best(learners: Sequence[str]) -> Check:
+    """Where the true p_c is one of the two assumed, a learner that assumes it has less regret than if it assumes the other."""
+
+    def check(view: View) -> Outcome:
+        tests = {}
+        for one, other in (("A", "B"), ("B", "A"), ("C", "D"), ("D", "C")):
+            assumed = view.coordinate("assumed")[PANELS.index(one)]
+            there = int(np.argmin(np.abs(np.log(view.coordinate("p_c") / assumed))))
+            for who in learners:
+                gap = Panel(other).samples(view, who) - Panel(one).samples(view, who)
+                tests[f"{who} in panel {one}"] = at_point(gap, there)
+        against = [f"{name} by {-test.estimate:.3g} (p {p_text(test.p)})" for name, test in tests.items() if test.sign() < 0]
+        text = (
+            f"regret with the true p_c below that with the other in {sum(t.sign() > 0 for t in tests.values())} of {len(tests)}"
+        )
+        text += f"; above: {', '.join(against)}; one of {len(tests)} counts below {LEVEL / len(tests):.1g}" if against else ""
+        method = f"paired t-test over seeds, noise pooled over the {NEIGHBOURS} nearest p_c"
+        return Outcome(text, every(tests), f"{weakest(tests)}; {method}")
 
     return check
 
@@ -128,11 +190,6 @@ def excess_grows(learner: str, setting: int) -> Check:
         return Outcome(text, every({learner: test}), f"growth {test}; {After(setting).method(view)}")
 
     return check
-
-
-def excess_share(view: View, learner: str, place: After) -> Estimate:
-    optimum, excess = place.level(view, EXACT).estimate, place.compare(view, EXACT, learner)
-    return Estimate(excess.estimate / optimum, excess.standard_error / optimum, excess.freedom)
 
 
 def excess_larger_right(learner: str) -> Check:

@@ -118,21 +118,6 @@ def adaptation_rate_and_shannon() -> Errors:
     return Errors(max(largest(d.p_c * ratio, d.gamma), largest(bayes_factor, d.bayes_factor)))
 
 
-def message_passing_starts_exact() -> Errors:
-    """MP10 and Exact Bayes over ten observations."""
-    from volatilis._compile import plain_python
-    from volatilis.families import Gaussian
-    from volatilis.learners import ExactBayes, MessagePassing
-    from volatilis.running import run
-
-    ys, family = np.random.default_rng(3).normal(0.0, 1.5, 10), Gaussian(1.0)
-    with plain_python():
-        exact, passed = (
-            run(who, ys, readouts=("mean",)).mean for who in (ExactBayes(family, 0.1), MessagePassing(family, 0.1, 10))
-        )
-    return Errors(largest(passed, exact))
-
-
 def bound_falls_with_surprise() -> Errors:
     """VarSMiLe's bound, KL[q || P(theta|y)] of the averaged logarithms, against gamma: its largest rise (0: it only falls)."""
     d, gammas = draws(50), np.linspace(0.0, 1.0, 101)[:, None]

@@ -1,4 +1,4 @@
-"""What the paper proves or prints as a formula; each is computed and compared (claims_equations)."""
+"""What the paper proves or prints as a formula; each is computed and compared (claims_equations, claims_identities)."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from volatilis.paper import claims_equations as equations
+from volatilis.paper import claims_identities as identities
 from volatilis.paper.claims_equations import Errors
 
 
@@ -38,9 +39,9 @@ FORMULAS = (
     Formula(
         "mp-exact-at-first",
         "Results, Message-Passing N",
-        "MPN is exact for the first N observations.",
+        "MPN is exact for the first N observations (here: N = 1, 10, 20; mean and variance; both tasks).",
         "exact for t <= N",
-        equations.message_passing_starts_exact,
+        identities.message_passing_starts_exact,
     ),
     Formula(
         "varsmile-bound",
@@ -102,5 +103,70 @@ FORMULAS = (
         "for all sigma_C > 0 (the proof uses sigma_C < sigma_0 = 1)",
         equations.effect_grows_for_every_confidence,
         "for sigma_C up to 1 only",
+    ),
+    Formula(
+        "prediction-1-all-confidences-shannon",
+        "Methods, Theoretical proofs for prediction 1",
+        "The difference in Shannon Surprise between both sign biases grows with delta for every sigma_C > 0.",
+        "for all sigma_C > 0 (the proof rests on that for the Bayes Factor Surprise)",
+        identities.shannon_effect_grows_for_every_confidence,
+        "for sigma_C up to 1 only",
+    ),
+    Formula(
+        "flat-prior",
+        "Results, Experimental prediction",
+        "With an uninformative prior the Shannon Surprise is an invertible function of the adaptation rate.",
+        "invertible",
+        identities.flat_prior_links_both_surprises,
+    ),
+    Formula(
+        "equal-probabilities",
+        "Results, Prediction 2",
+        "Where prior and belief give an observation the same probability p, S_BF is 1 and S_Sh is -log p.",
+        "1 and -log p",
+        identities.equal_probabilities,
+    ),
+    Formula(
+        "corrected-surprise",
+        "Discussion, Bayes Factor Surprise as a novel measure of surprise",
+        "The confidence-corrected surprise is the same for both sign biases.",
+        "no difference",
+        identities.corrected_surprise_has_no_sign,
+    ),
+    Formula(
+        "exponential-family",
+        "Methods, Application to the exponential family",
+        "S_BF is a ratio of normalisers of the conjugate prior (here: Gaussian, Poisson, Categorical).",
+        "equal to the general formula",
+        identities.exponential_family,
+    ),
+    Formula(
+        "harmonic-mean",
+        "Results, Algorithms 2 and 3",
+        "The surprise of a set of weighted particles is the weighted harmonic mean of theirs.",
+        "harmonic mean",
+        identities.harmonic_mean,
+    ),
+    Formula(
+        "particle-weights",
+        "Results, Particle Filtering",
+        "The particles' weights are a mixture, with rate gamma, of the Bayesian weights and those before.",
+        "w = (1 - gamma) w_B + gamma w",
+        identities.particle_weights,
+    ),
+    Formula(
+        "nassar-limit",
+        "Methods, Nas10* and Nas12* algorithms",
+        "For sigma_0 much larger than sigma the update of Nas10* becomes that of the original.",
+        "alpha = (1 + gamma r) / (1 + r)",
+        identities.without_a_prior_the_original_rule,
+    ),
+    Formula(
+        "smile-width",
+        "Results, Gaussian estimation task",
+        "SMiLe, by construction, never narrows its belief below a minimal value (here: the variance below the lesser of sigma^2 "
+        "and sigma_0^2).",
+        "by construction",
+        identities.smile_stays_wide,
     ),
 )

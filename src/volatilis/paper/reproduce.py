@@ -38,7 +38,7 @@ def reproduce(order: Order) -> pathlib.Path | None:
         )
         data = simulate(context, [name for name in SIMULATE if any(name in figure.needs for figure in figures)])
         with ledger.part("claims"):
-            claims = results.judge(data, folder)
+            claims = results.judge(data, folder, order.size)
         if only_claims:
             bars.stop()
             results.show(claims)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pathlib
 import platform
 import shlex
@@ -10,7 +11,7 @@ from typing import Any
 
 from volatilis import report as page
 from volatilis.paper import claims as judged
-from volatilis.paper import comparison, steady_state
+from volatilis.paper import comparison, outputs, steady_state
 from volatilis.paper.context import Context, Order
 from volatilis.paper.errata import ERRATA
 from volatilis.paper.figures import Data, Drawn
@@ -23,11 +24,10 @@ TITLE = "Learning in volatile environments with the Bayes Factor Surprise, repro
 PAPER = "Liakoni, Modirshanechi, Gerstner & Brea (2021), Neural Computation 33(2), 269-340"
 
 
-def judge(data: Data, folder: pathlib.Path) -> list[Any]:
-    """Every claim that the data can decide; also as a table beside the figures' data."""
+def judge(data: Data, folder: pathlib.Path, size: str) -> list[Any]:
+    """Every claim that the data can decide; also as a table and a page beside the figures."""
     claims = judged.evaluate(data)
-    if claims:
-        judged.to_frame(claims).to_csv(folder / "data" / "claims.csv", index=False)
+    outputs.save_claims(claims, folder, size)
     return claims
 
 
@@ -45,7 +45,7 @@ def show(claims: list[Any]) -> None:
 
 
 def report(order: Order, context: Context, data: Data, drawn: list[Drawn], claims: list[Any]) -> pathlib.Path:
-    """Write report.html, and what the parts of the work cost as a table."""
+    """Write report.html, and what else was found as tables."""
     tables = compare(context, data)
     figures = [
         page.Figure(
@@ -64,12 +64,13 @@ def report(order: Order, context: Context, data: Data, drawn: list[Drawn], claim
         page.Claim(c.key, c.where, c.statement, c.published, c.with_published_code, c.done_right, c.verdict, c.uncertainty)
         for c in claims
     ]
-    errata = [page.Erratum(e.number, e.title, e.text, e.effect(data) or "") for e in ERRATA]
     kept = promises(data)
-    write_costs(context)
-    content = page.Report(
-        TITLE, PAPER, meta(order, context), summary(kept, tables), figures, told, errata, new_learner(kept, drawn)
-    )
+    outputs.save_tables(context, data, kept)
+    known = data | {"tuned": outputs.tuned_table(context)}
+    errata = [page.Erratum(e.number, e.title, e.text, e.effect(known) or "") for e in ERRATA]
+    facts = meta(order, context)
+    outputs.save_run(facts, context.ledger, context.folder)
+    content = page.Report(TITLE, PAPER, facts, summary(kept, tables), figures, told, errata, new_learner(kept, drawn))
     return page.write(context.folder / "report.html", content)
 
 
@@ -83,6 +84,7 @@ def meta(order: Order, context: Context) -> dict[str, str]:
         "Python": platform.python_version(),
         "NumPy": version("numpy"),
         "Numba": version("numba"),
+        "cores": str(order.workers or os.cpu_count()),
         "size": f"{size.name}: {size.seeds} seeds of {lengths}",
         "benchmark": "Exact Bayes, cutoff 1e-16" if order.benchmark == "exact" else "near: Merge80 in the place of Exact Bayes",
         "seeds": f"0 to {size.seeds - 1} for the grids; 1000 and up for tuning",
@@ -94,15 +96,6 @@ def meta(order: Order, context: Context) -> dict[str, str]:
 
 def _times(cost: Cost) -> str:
     return f"{page.duration(cost.seconds)} ({page.duration(cost.processor_seconds)} of processor time)"
-
-
-def write_costs(context: Context) -> None:
-    ledger = context.ledger
-    rows = "".join(f"{part},{cost.seconds:.1f},{cost.processor_seconds:.1f}\n" for part, cost in ledger.costs.items())
-    total = ledger.total()
-    (context.folder / "data" / "costs.csv").write_text(
-        f"part,seconds,processor_seconds\n{rows}all,{total.seconds:.1f},{total.processor_seconds:.1f}\n"
-    )
 
 
 def notes(item: Drawn, context: Context, data: Data) -> list[str]:

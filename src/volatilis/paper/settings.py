@@ -39,9 +39,8 @@ class Size(NamedTuple):
     seeds: int
     steps: int
     rare_steps: int
-    tuning_seeds: int
-    tuning_steps: int
-    rare_tuning_steps: int
+    tuning: tuple[int, int]  # seeds and steps
+    rare_tuning: tuple[int, int]
     robustness_rates: int
     robustness_seeds: int
     robustness_steps: int
@@ -52,16 +51,17 @@ class Size(NamedTuple):
     def length(self, p_c: float) -> int:
         return self.rare_steps if p_c <= RARE else self.steps
 
-    def tuning_length(self, p_c: float) -> int:
-        return self.rare_tuning_steps if p_c <= RARE else self.tuning_steps
+    def tuning_sequences(self, p_c: float) -> tuple[int, int]:
+        """How many, and how long; where changes are rare, about as many steps in all as one of the paper's sequences has."""
+        return self.rare_tuning if p_c <= RARE else self.tuning
 
     def rates(self) -> np.ndarray:
         return np.logspace(-4, -1, self.robustness_rates)
 
 
 SIZES = {
-    "quick": Size("quick", 4, 6_000, 30_000, 2, 4_000, 20_000, 9, 3, 8_000, 2, 10_000, 20),
-    "full": Size("full", 10, 100_000, 1_000_000, 3, 100_000, 1_000_000, 40, 3, 100_000, 3, 100_000, 20),
+    "quick": Size("quick", 4, 6_000, 30_000, (2, 4_000), (2, 20_000), 9, 3, 8_000, 2, 10_000, 20),
+    "full": Size("full", 10, 100_000, 1_000_000, (3, 100_000), (3, 300_000), 40, 3, 100_000, 3, 100_000, 20),
 }
 
 

@@ -55,7 +55,7 @@ def tune_all(
     progress: Callable[[float], None] = lambda share: None,
 ) -> dict[tuple[str, Environment], Best]:
     """Tune every learner for every environment; what an earlier call has found is read from the folder."""
-    path = pathlib.Path(folder) / f"tuned-{size.name}-{size.tuning_seeds}x{size.tuning_steps}-{size.rare_tuning_steps}.json"
+    path = _path(size, folder)
     found = _read(path)
     wanted = [(name, where) for where in dict.fromkeys(environments) for name in TUNED[where.task]]
     missing = [job for job in wanted if job not in found]
@@ -75,10 +75,14 @@ def tune_all(
     return {job: found[job] for job in wanted}
 
 
+def _shown(sequences: tuple[int, int]) -> str:
+    return "{}x{}".format(*sequences)
+
+
 def _tune_one(name: str, where: Environment, size: Size, stop: Callable[[], bool]) -> Best:
     learner, environment = TUNED[where.task][name], ChangingEnvironment(family_of(where.task, where.noise), where.p_c)
-    seeds = range(1000, 1000 + size.tuning_seeds)
-    found = tuning.tune(learner, environment, size.tuning_length(where.p_c), seeds, stop=stop)
+    seeds, steps = size.tuning_sequences(where.p_c)
+    found = tuning.tune(learner, environment, steps, range(1000, 1000 + seeds), stop=stop)
     low, high = tuning.published_bounds(learner, where.task == CATEGORICAL)
     return Best(found.value, min(max(found.value, low), high), found.at_bound)
 
@@ -92,6 +96,31 @@ def use_published(values: dict[tuple[str, Environment], Best], folder: str | os.
         else best
         for (name, where), best in values.items()
     }
+
+
+def table(size: Size, folder: str | os.PathLike[str], reference: str | os.PathLike[str] | None = None) -> Any:
+    """All values found so far in a folder, as a pandas table: the best one, that within the authors' bounds, and the one used.
+
+    `used` is what stands under a learner's plain name: the authors' own value where the reference has it, else that within their
+    bounds. `beyond` says at which end the best value lies outside those bounds.
+    """
+    import pandas
+
+    found = _read(_path(size, folder))
+    published = tuning.published_values(reference) if reference is not None else {}
+    rows = []
+    for (name, where), best in sorted(found.items(), key=lambda item: (item[0][1].task != GAUSSIAN, item[0][0], *item[0][1][1:])):
+        theirs = published.get((name, where.noise, where.p_c)) if where.task == GAUSSIAN else None
+        value, source = (best.bounded, "ours") if theirs is None else (theirs, "authors")
+        beyond = "" if best.free == best.bounded else "above" if best.free > best.bounded else "below"
+        parameter = tuning.FREE[TUNED[where.task][name]].name
+        rows.append((where.task, name, where.noise, where.p_c, parameter, best.free, best.bounded, beyond, value, source))
+    columns = ["task", "learner", "noise", "p_c", "parameter", "free", "within_bounds", "beyond", "used", "source"]
+    return pandas.DataFrame(rows, columns=columns)
+
+
+def _path(size: Size, folder: str | os.PathLike[str]) -> pathlib.Path:
+    return pathlib.Path(folder) / f"tuned-{size.name}-{_shown(size.tuning)}-{_shown(size.rare_tuning)}.json"
 
 
 def _read(path: pathlib.Path) -> dict[tuple[str, Environment], Best]:

@@ -37,14 +37,12 @@ def draw_curve(axis: Any, x: np.ndarray, mean: np.ndarray, error: np.ndarray, le
         color=look.colour,
         linestyle=look.line,
         linewidth=2.2 if is_exact else 1.5,
-        marker=None if is_exact else look.mark,
         markersize=5.0,
-        markerfacecolor=look.face,
-        markeredgecolor=look.colour,
         markeredgewidth=0.9,
         markevery=None if len(x) <= 12 else (0.12 * place, 0.12),
         label=look.label,
-        zorder=5 if is_exact else 3,
+        zorder=5 if is_exact else 4 if look.fill == "top" else 3,  # what is dashed shows the line below where both coincide
+        **({} if is_exact else look.marking),
     )
     if np.isfinite(error).any():
         axis.fill_between(x, mean - error, mean + error, color=look.colour, alpha=0.13, linewidth=0, zorder=2)
@@ -65,11 +63,9 @@ def draw_legend(figure: Any, learners: Sequence[str], extra: Sequence[Any] = ())
                 color=look.colour,
                 linestyle=look.line,
                 linewidth=2.2 if is_exact else 1.5,
-                marker=None if is_exact else look.mark,
                 markersize=5.5,
-                markerfacecolor=look.face,
-                markeredgecolor=look.colour,
                 label=look.label,
+                **({} if is_exact else look.marking),
             )
         )
     handles += extra

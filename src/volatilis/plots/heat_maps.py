@@ -9,23 +9,15 @@ import numpy as np
 
 from volatilis.plots import _parts, style
 
-LEARNERS = (
-    "pf20",
-    "MP20",
-    "Merge20",
-    "SOR20",
-    "SOR20 (published)",
-    "VarSMiLe",
-    "Nas12*",
-    "Nas10*",
-    "SMiLe",
-    "Leaky",
-    "pf10",
-    "pf1",
-    "MP1",
-    "Merge1",
-    "SOR1",
+GROUPS: tuple[tuple[str, ...], ...] = (  # panels B to F as in the paper, and G for what is new here
+    ("pf20", "pf10", "pf1"),
+    ("MP20", "MP10", "MP1"),
+    ("SOR20", "SOR20 (published)", "SOR10", "SOR1"),
+    ("VarSMiLe", "Nas12*", "Nas10*"),
+    ("SMiLe", "Leaky"),
+    ("Merge20", "Merge1"),
 )
+LEARNERS = tuple(learner for group in GROUPS for learner in group)
 NASSAR_LEARNERS = ("Nas12*", "Nas12", "Nas10*", "Nas10")
 MOST_COLUMNS = 4
 PANEL = (2.95, 2.5)
@@ -46,28 +38,47 @@ SIZE = size(LEARNERS)
 def draw(dataset: Any, figure: Any, learners: Sequence[str] = LEARNERS) -> None:
     """A: Exact Bayes' mean squared error. B onwards: each learner's excess over it, on the same logarithmic colours.
 
-    Negative excess, which a finite sample can give, is black; a cell without a value is grey.
+    Learners of one group share a letter. Negative excess, which a finite sample can give, is black; a cell without a value is
+    grey. The excess of Merge drowns in that noise, so its panels have the mean squared distance to Exact Bayes, whose
+    expectation is the same.
     """
     figure.set_layout_engine("constrained", h_pad=0.06, w_pad=0.06)
     dataset = dataset.sortby(["noise", "p_c"])
     shown = [learner for learner in style.present(dataset, learners) if learner != style.EXACT]
     maps = {style.EXACT: _mean(dataset.error.sel(learner=style.EXACT))}
+    titles = {style.EXACT: f"MSE of {style.EXACT}"}
     for learner in shown:
-        maps[learner] = _mean(dataset.error.sel(learner=learner) - dataset.error.sel(learner=style.EXACT))
+        by_distance = learner.startswith("Merge") and "distance" in dataset
+        excess = dataset.error.sel(learner=learner) - dataset.error.sel(learner=style.EXACT)
+        maps[learner] = _mean(dataset.distance.sel(learner=learner) if by_distance else excess)
+        titles[learner] = ("squared distance of " if by_distance else r"$\Delta$MSE of ") + style.label(learner)
     colours = _colours(list(maps.values()))
     axes = figure.subplots(*_parts.grid(len(maps), MOST_COLUMNS), squeeze=False)
-    for k, (learner, values) in enumerate(maps.items()):
-        axis = axes.flat[k]
+    letters = _letters(shown)
+    for axis, (learner, values) in zip(axes.flat, maps.items(), strict=False):
         _draw_map(axis, values, colours)
         _label(axis, dataset)
-        _parts.title(
-            axis, _parts.panel_name(k), ("MSE of " if learner == style.EXACT else r"$\Delta$MSE of ") + style.label(learner)
-        )
+        if learner in letters:
+            _parts.title(axis, letters[learner], titles[learner])
+        else:
+            axis.set_title(titles[learner], loc="left")
     for axis in axes.flat[len(maps) :]:
         axis.remove()
     _label_outside(axes, len(maps), dataset)
     bar = figure.colorbar(colours, ax=list(axes.flat[: len(maps)]), extend="min", aspect=40, pad=0.02, fraction=0.05)
-    bar.set_label(r"MSE (A), $\Delta$MSE (other panels); black: below 0")
+    distance = " or squared distance" if any("distance" in title for title in titles.values()) else ""
+    bar.set_label(rf"MSE (A), $\Delta$MSE{distance} (others); black: below 0")
+
+
+def _letters(learners: Sequence[str]) -> dict[str, str]:
+    """A letter for the first learner of each group; learners outside the groups have one each."""
+    letters, seen = {style.EXACT: _parts.panel_name(0)}, set()
+    for learner in learners:
+        group = next((group for group in GROUPS if learner in group and set(learners) <= set(LEARNERS)), (learner,))
+        if group not in seen:
+            seen.add(group)
+            letters[learner] = _parts.panel_name(len(letters))
+    return letters
 
 
 def _mean(values: Any) -> np.ndarray:
@@ -97,7 +108,9 @@ def _draw_map(axis: Any, values: np.ndarray, colours: Any) -> None:
         if np.isfinite(value):
             red, green, blue = painted[row, column, :3]
             ink = "black" if 0.299 * red + 0.587 * green + 0.114 * blue > 0.5 else "white"
-            axis.text(column, row, short(float(value)), ha="center", va="center", fontsize=7.5, color=ink)
+            text = short(float(value))
+            size = 7.5 if len(text) <= 5 else 6.6
+            axis.text(column, row, text, ha="center", va="center", fontsize=size, color=ink)
 
 
 def short(value: float) -> str:

@@ -1,7 +1,8 @@
 """One look per learner: its colour, line, mark, label and place, the same in every figure.
 
 A family of learners has one hue (pf blue, MP green, SOR orange, Merge crimson), darker with more hypotheses. Line and mark tell
-the families apart without colour. The published variant of a learner is dashed, the freely tuned one has a hollow mark.
+the families apart without colour. The published variant of a learner is darker and dashed, its mark half filled; the freely tuned
+one has a hollow mark.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ EXACT = "Exact Bayes"
 CHANGE, PRIOR, BELIEF, TRUTH = "#d7191c", "#000000", "#d7191c", "#1f6fb4"
 POSITIVE, NEGATIVE = "#e08214", "#2b6cb0"
 SOLID, DASHED, DOTTED, DASH_DOTTED = "-", (0, (4.0, 1.6)), (0, (1.0, 1.3)), (0, (5.0, 1.4, 1.0, 1.4))
+SHORT_DASHED = (0, (1.8, 1.2))
 
 # family -> (colour of one hypothesis, colour of twenty, mark); between them the log of the number decides, squared to set 10
 # well apart from 20
@@ -63,12 +65,14 @@ class Look(NamedTuple):
     colour: str
     line: Any
     mark: str
-    hollow: bool
+    fill: str = "full"  # of the mark: full, none or top
 
     @property
-    def face(self) -> str:
-        """The fill of the mark."""
-        return "white" if self.hollow else self.colour
+    def marking(self) -> dict[str, Any]:
+        """The mark as arguments of Matplotlib's lines."""
+        face = "white" if self.fill == "none" else self.colour
+        half = {} if self.fill != "top" else {"fillstyle": "top", "markerfacecoloralt": "white"}
+        return {"marker": self.mark, "markerfacecolor": face, "markeredgecolor": self.colour, **half}
 
 
 @contextlib.contextmanager
@@ -90,7 +94,10 @@ def look(learner: str) -> Look:
         light, dark, mark = FAMILIES[family]
         colour = blend(light, dark, (math.log(n) / math.log(DARKEST_AT)) ** 2)
         line = DOTTED if n == 1 else SOLID
-    return Look(label(learner), colour, DASHED if variant == "published" else line, mark, variant == "free")
+    if variant == "published":
+        dashes = DASHED if n in (None, DARKEST_AT) else SHORT_DASHED
+        return Look(label(learner), blend(colour, "#000000", 0.4), dashes, mark, "top")
+    return Look(label(learner), colour, line, mark, "none" if variant == "free" else "full")
 
 
 def label(learner: str) -> str:

@@ -38,7 +38,8 @@ Excess = dict[str, tuple[np.ndarray, np.ndarray]]
 
 JITTER = 0.32
 LINEAR_BELOW = 1e-5
-END = 1.12  # the linear axis ends at this many times the largest value within bounds
+END = 1.12  # an axis without a break ends at this many times the largest value
+REACH = 2.0  # the axis breaks between the largest value within bounds and this many times it
 BEYOND = 1.5  # a learner is out of bounds where its worst cell is beyond this many times the median learner's worst cell
 
 
@@ -54,9 +55,10 @@ def draw(dataset: Any, figure: Any, learners: Sequence[str] = LEARNERS) -> None:
     bound, top = _bounds([mean for mean, _ in excess.values()])
     if top > bound:
         above, linear, logarithmic = figure.subplots(3, 1, sharex=True, height_ratios=[0.45, 1.0, 1.3])
-        _break(above, linear, bound, top)
-        _draw_all(above, excess, lowest=END * bound)
-        _draw_all(linear, excess, highest=END * bound)
+        gap = _gap(np.concatenate([mean for mean, _ in excess.values()]), bound)
+        _break(above, linear, gap, top)
+        _draw_all(above, excess, lowest=gap)
+        _draw_all(linear, excess, highest=gap)
     else:
         above, (linear, logarithmic) = None, figure.subplots(2, 1, sharex=True)
         linear.set_ylim(-0.05 * bound, END * bound)
@@ -85,11 +87,19 @@ def _bounds(means: Sequence[np.ndarray]) -> tuple[float, float]:
     return float(within.max() if within.size else worst.max()), float(worst.max())
 
 
-def _break(above: Any, linear: Any, bound: float, top: float) -> None:
+def _gap(values: np.ndarray, bound: float) -> float:
+    """Where to break the axis above the bound: the middle of the widest gap between neighbouring values up to twice as high."""
+    around = np.sort(values[(values >= bound) & (values <= REACH * bound)])
+    around = np.append(around, REACH * bound) if len(around) < 2 else around
+    widest = int(np.argmax(np.diff(around)))
+    return float(0.5 * (around[widest] + around[widest + 1]))
+
+
+def _break(above: Any, linear: Any, gap: float, top: float) -> None:
     """Two linear axes, one above the other, with the marks of a broken axis."""
-    linear.set_ylim(-0.05 * bound, END * bound)
-    above.set_ylim(END * bound - 0.08 * (top - bound), top + 0.12 * (top - bound))
-    above.set_yticks([tick for tick in above.get_yticks() if END * bound <= tick <= above.get_ylim()[1]])
+    linear.set_ylim(-0.05 * gap, gap)
+    above.set_ylim(gap - 0.1 * (top - gap), top + 0.12 * (top - gap))
+    above.set_yticks([tick for tick in above.get_yticks() if gap <= tick <= above.get_ylim()[1]])
     above.spines["bottom"].set_visible(False)
     above.tick_params(axis="x", length=0)
     marks = {"marker": [(-1, -0.6), (1, 0.6)], "markersize": 9, "linestyle": "none", "color": "black", "clip_on": False}
@@ -112,18 +122,19 @@ def _draw_all(axis: Any, excess: Excess, lowest: float = -np.inf, highest: float
 def _draw_learner(axis: Any, place: int, learner: str, mean: np.ndarray, error: np.ndarray) -> None:
     look = style.look(learner)
     x = place + jitter(len(mean))
-    axis.errorbar(
+    marks, _, _ = axis.errorbar(
         x,
         mean,
         yerr=np.nan_to_num(error),
-        fmt=look.mark,
+        linestyle="none",
         color=look.colour,
-        markerfacecolor=look.face,
         markersize=4.5,
         elinewidth=0.9,
         alpha=0.85,
         label=look.label,
+        **look.marking,
     )
+    marks.set_clip_on(False)  # a mark at the end of an axis is drawn whole
 
 
 def jitter(count: int) -> np.ndarray:

@@ -1,6 +1,6 @@
 """Tables of trials or observations, one row each: CSV, TSV, Parquet and JSON lines, plain or compressed, read in batches."""
 
-from volatilis.tables.columns import TableError, column_named, empty_as_missing, numbers, texts
+from volatilis.tables.columns import TableError, arrow, column_named, empty_as_missing, numbers, plain, texts
 from volatilis.tables.formats import KINDS, kind_of
 from volatilis.tables.reading import Table, open_table
 from volatilis.tables.writing import write_text, writer
@@ -9,11 +9,13 @@ __all__ = [
     "KINDS",
     "Table",
     "TableError",
+    "arrow",
     "column_named",
     "empty_as_missing",
     "kind_of",
     "numbers",
     "open_table",
+    "plain",
     "texts",
     "write_text",
     "writer",

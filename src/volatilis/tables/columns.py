@@ -46,7 +46,23 @@ def numbers(values: Any, path: str, first_row: int, column: str, accepted: str =
             values = pa.array(_one_by_one(cleaned, path, first_row, column, accepted), pa.float64())
     elif not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind) or pa.types.is_null(kind)):
         raise TableError(f"{path}: column {column!r} holds values of type {kind}; {accepted} is accepted")
-    return np.asarray(values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False), dtype=np.float64)
+    values = values.cast(pa.float64(), safe=False)
+    return plain(pc.fill_null(values, np.nan) if values.null_count else values)
+
+
+def plain(values: Any) -> np.ndarray:
+    """An Arrow array of numbers without nulls as NumPy has it; by its memory, since Arrow's own way imports pandas."""
+    start, kind = values.offset, np.dtype(str(values.type).replace("double", "float64"))
+    return np.frombuffer(values.buffers()[1], dtype=kind)[start : start + len(values)] if len(values) else np.empty(0, dtype=kind)
+
+
+def arrow(values: np.ndarray) -> Any:
+    """The reverse for computed numbers: NaN is a null."""
+    import pyarrow as pa
+
+    absent = np.isnan(values)
+    valid = pa.py_buffer(np.packbits(~absent, bitorder="little")) if absent.any() else None
+    return pa.Array.from_buffers(pa.float64(), len(values), [valid, pa.py_buffer(np.ascontiguousarray(values))])
 
 
 def texts(values: Any) -> list[str | None]:
@@ -57,7 +73,8 @@ def texts(values: Any) -> list[str | None]:
         values = values.cast(values.type.value_type)
     if pa.types.is_floating(values.type):  # 3.0 is the same category, and the same subject, as 3
         return [None if v is None or v != v else str(int(v)) if v.is_integer() else repr(v) for v in values.to_pylist()]
-    return empty_as_missing(values.cast(pa.string())).to_pylist()
+    trimmed = (None if text is None else text.strip() for text in values.cast(pa.string()).to_pylist())
+    return [None if text is None or text.lower() in MISSING else text for text in trimmed]
 
 
 def empty_as_missing(values: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import io
 import lzma
 import os
 import pathlib
@@ -52,7 +53,7 @@ def decompressed(raw: IO[bytes], compression: str) -> Any:
     if compression == ".zst":
         import pyarrow as pa
 
-        return pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), "zstd")
+        return io.BufferedReader(pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), "zstd"))
     return raw
 
 

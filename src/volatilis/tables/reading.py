@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import io
 import json
 import lzma
 import os
@@ -133,7 +132,8 @@ class Table:
     def _json_rows(self) -> Iterator[dict[str, Any]]:
         size, number = os.path.getsize(self.path), 0
         with self._opened() as (raw, stream):
-            for line in io.TextIOWrapper(stream, encoding="utf-8-sig"):
+            for content in stream:
+                line = content.decode("utf-8-sig" if number == 0 else "utf-8")
                 if not line.strip():
                     continue
                 number += 1
@@ -213,7 +213,7 @@ def _words(path: str, kind: str, message: str) -> str:
 
 
 def _kind_of_texts(values: Any, so_far: Any) -> Any:
-    """The narrowest of whole numbers, numbers and texts that holds a column."""
+    """The narrowest of truth values, whole numbers, numbers and texts that holds a column."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -223,6 +223,10 @@ def _kind_of_texts(values: Any, so_far: Any) -> Any:
     if len(cleaned) == 0:
         return so_far
     if pc.any(pc.match_substring_regex(cleaned, r"^[+-]?0\d")).as_py():  # 007 is a name, not a number
+        return pa.string()
+    if so_far in (pa.null(), pa.bool_()) and pc.all(pc.is_in(pc.utf8_lower(cleaned), pa.array(["true", "false"]))).as_py():
+        return pa.bool_()
+    if so_far == pa.bool_():
         return pa.string()
     for kind in (pa.int64(), pa.float64()):
         if not (kind == pa.int64() and so_far == pa.float64()):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import math
 import os
@@ -17,6 +18,7 @@ import numpy as np
 from volatilis.tables.formats import compressed, kind_of
 
 STANDARD_OUTPUT = "-"
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 @contextlib.contextmanager
@@ -35,6 +37,8 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
             os.fsync(file.fileno())
         os.replace(partial, path)
     except OSError as error:
+        if error.errno not in NO_ROOM:  # of something else that went on meanwhile, such as reading the input
+            raise
         raise OSError(error.errno, f"cannot write {path}: {error.strerror or error}") from None
     finally:
         with contextlib.suppress(OSError):
@@ -66,7 +70,7 @@ def writer(path: str | os.PathLike[str], schema: Any) -> Iterator[Callable[[Any]
 @contextlib.contextmanager
 def _batch_writer(stream: Any, schema: Any, kind: str) -> Iterator[Callable[[Any], None]]:
     import pyarrow as pa
-    from pyarrow import csv, parquet
+    from pyarrow import parquet
 
     if kind == "parquet":
         # a dictionary pays for texts and whole numbers; measured numbers hardly ever repeat
@@ -76,13 +80,22 @@ def _batch_writer(stream: Any, schema: Any, kind: str) -> Iterator[Callable[[Any
     elif kind == "jsonl":
         yield lambda batch: stream.write(_json_lines(batch)) and None
     else:
-        shown = pa.schema([(field.name, pa.string()) for field in schema])
-        options = csv.WriteOptions(delimiter="\t" if kind == "tsv" else ",", quoting_style="needed", quoting_header="needed")
-        with csv.CSVWriter(pa.PythonFile(stream, mode="w"), shown, write_options=options) as file:
-            yield lambda batch: file.write_batch(_as_texts(batch, shown, "n/a" if kind == "tsv" else None))
+        separator, missing = ("\t", "n/a") if kind == "tsv" else (",", "")
+        header = pa.RecordBatch.from_arrays([pa.array([name]) for name in schema.names], schema.names)
+        waiting = [header]  # until there is something to put below it: an error before that leaves no trace on a terminal
+
+        def write(batch: Any) -> None:
+            for part in (*waiting, batch):
+                stream.write(_text_lines(part, separator, missing))
+            waiting.clear()
+
+        yield write
+        if waiting:
+            stream.write(_text_lines(header, separator, missing))
 
 
-def _as_texts(batch: Any, schema: Any, missing: str | None) -> Any:
+def _text_lines(batch: Any, separator: str, missing: str) -> bytes:
+    """Values are quoted where they must be, and only there."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -91,9 +104,13 @@ def _as_texts(batch: Any, schema: Any, missing: str | None) -> Any:
         if pa.types.is_floating(column.type):
             column = pc.if_else(pc.is_nan(column), pa.scalar(None, column.type), column)
         text = column.cast(pa.string())
-        text = pc.if_else(pc.equal(text, ""), pa.scalar(None, pa.string()), text)
-        columns.append(text if missing is None else pc.fill_null(text, missing))
-    return pa.RecordBatch.from_arrays(columns, schema=schema)
+        if not pa.types.is_floating(column.type):
+            quoted = pc.binary_join_element_wise('"', pc.replace_substring(text, '"', '""'), '"', "")
+            text = pc.if_else(pc.match_substring_regex(text, f'[{separator}"\r\n]'), quoted, text)
+            text = pc.if_else(pc.equal(text, ""), pa.scalar(None, pa.string()), text)
+        columns.append(pc.fill_null(text, missing))
+    lines = pc.binary_join_element_wise(*columns, separator)
+    return "".join(f"{line}\n" for line in lines.to_pylist()).encode()
 
 
 def _json_lines(batch: Any) -> bytes:

@@ -5,9 +5,11 @@ The same numbers whatever the number of workers and however the rows of differen
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,17 +17,18 @@ import numpy as np
 from volatilis._arguments import missing_policy, thread_count
 from volatilis._seeds import named_seed
 from volatilis.catalogue import Recipe
-from volatilis.tables import Table, column_named, kind_of, open_table, writer
+from volatilis.tables import Table, arrow, column_named, kind_of, open_table, writer
 from volatilis.trials.groups import Group, Key, split
 from volatilis.trials.inputs import Inputs, Roles, Rows
-from volatilis.trials.measures import Column, check_chosen, columns_for
+from volatilis.trials.measures import Column, check_chosen, columns_for, left_out
 from volatilis.trials.sessions import Session
+from volatilis.trials.watching import Seen, Watcher
 
 GROUPING = ("subject", "session", "block")  # the groups of a table where nobody says otherwise
 
 
 class Order(NamedTuple):
-    """What to compute. Columns are given by the file's own names.
+    """What to compute. Columns are given by the file's own names; subject, session and block also by `named`.
 
     by          the columns whose values make the groups; None: subject, session and block, as far as they are there
     outcome     the outcome's column, or several for a vector
@@ -34,6 +37,7 @@ class Order(NamedTuple):
     measures    None: all but those that take long; or names, or ("all",)
     missing     what a missing outcome means: error, elapse (time passes), skip
     categories  the names of the categories in their order, where outcomes are texts
+    named       the file's names of subject, session and block, in pairs: (("subject", "subj_num"),)
     """
 
     table: str | os.PathLike[str]
@@ -48,63 +52,97 @@ class Order(NamedTuple):
     categories: tuple[str, ...] = ()
     seed: int = 0
     workers: int | None = None
+    named: tuple[tuple[str, str], ...] = ()
 
 
 class Summary(NamedTuple):
-    """What a run did: rows, groups, and per computed column the number of rows where it is not a finite number."""
+    """What a run did: rows, groups, and per computed column the number of rows where it is not a finite number.
+
+    left_out: per learner the measures that take long and were not asked for.
+    """
 
     rows: int
     groups: int
     missing_outcomes: int
     not_finite: dict[str, int]
+    left_out: dict[str, list[str]]
 
 
 class Result(NamedTuple):
-    """A whole table in memory: the input's columns and the computed ones, and what the latter are."""
+    """A whole table in memory: the input's columns and the computed ones, and what the latter are.
+
+    frame       as a pandas DataFrame, with texts that are all numbers as numbers
+    rows        as one pyarrow RecordBatch, with the input's columns as they stand in the file
+    """
 
     frame: Any
     columns: list[Column]
     by: tuple[str, ...]
     learners: dict[tuple[str, Key], Any]
     summary: Summary
+    rows: Any
 
 
 Progress = Callable[[float], None]
 
 
-def run_table(order: Order, out: str | os.PathLike[str], progress: Progress = lambda share: None) -> Summary:
-    """Write the table with its computed columns; memory does not grow with the number of rows."""
-    typed = os.fspath(out) != "-" and kind_of(out)[0] in ("parquet", "jsonl")  # also says at once whether the name is accepted
-    engine = Engine(order)
+def run_table(
+    order: Order,
+    out: str | os.PathLike[str] | None,
+    progress: Progress = lambda share: None,
+    watchers: Sequence[Watcher] = (),
+) -> Summary:
+    """Write the table with its computed columns; memory does not grow with the number of rows. None: only watchers get it."""
+    typed = out is not None and _keeps_types(out)  # also says at once whether the name is accepted
+    engine = Engine(order, watchers)
     schema = engine.schema(typed)
-    with engine, writer(out, schema) as write:
-        for batch in engine.batches(schema):
-            write(batch)
+    put = contextlib.nullcontext(_nowhere) if out is None else writer(out, schema)
+    with engine, put as write, ThreadPoolExecutor(1) as writing:
+        written: Future[None] = writing.submit(lambda: None)
+        for batch in engine.batches():  # the next batch is computed while this one is written
+            written.result()
+            written = writing.submit(write, _cast(batch, schema))
             progress(engine.table.share)
+        written.result()
     progress(1.0)
     return engine.summary()
 
 
-def compute(order: Order, progress: Progress = lambda share: None) -> Result:
-    """The same in memory, as a pandas DataFrame."""
+def compute(
+    order: Order,
+    progress: Progress = lambda share: None,
+    out: str | os.PathLike[str] | None = None,
+    check: Callable[[Result], None] = lambda result: None,
+    watchers: Sequence[Watcher] = (),
+) -> Result:
+    """The same in memory. With `out` the table is written too; it gets its name after `check`, which may raise."""
     import pyarrow as pa
 
-    engine = Engine(order)
-    schema = engine.schema(typed=True)
+    typed = out is not None and _keeps_types(out)
+    engine = Engine(order, watchers)
     batches = []
-    with engine:
-        for batch in engine.batches(schema):
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(engine)
+        shown = engine.schema(typed)
+        write = None if out is None else stack.enter_context(writer(out, shown))
+        for batch in engine.batches():
             batches.append(batch)
+            if write is not None:
+                write(_cast(batch, shown))
             progress(engine.table.share)
-    progress(1.0)
-    frame = pa.Table.from_batches(batches, schema).to_pandas()
-    return Result(frame, engine.columns, engine.inputs.by, engine.learners(), engine.summary())
+        columns = zip(*(batch.columns for batch in batches), strict=True)
+        rows = pa.RecordBatch.from_arrays([pa.concat_arrays(parts) for parts in columns], schema=engine.schema(typed=False))
+        frame = _cast(rows, engine.schema(typed=True)).to_pandas()
+        result = Result(frame, engine.columns, engine.inputs.by, engine.learners(), engine.summary(), rows)
+        progress(1.0)
+        check(result)
+    return result
 
 
 class Engine:
     """The state of a run: for every group and learner a session that goes on from batch to batch."""
 
-    def __init__(self, order: Order) -> None:
+    def __init__(self, order: Order, watchers: Sequence[Watcher] = ()) -> None:
         if not order.learners:
             raise ValueError("no learner is given; one at least is needed, such as --learner merge:n=20,p_c=0.01")
         missing_policy(order.missing)
@@ -112,14 +150,19 @@ class Engine:
         self.inputs = Inputs(self.table.path, self._roles(self.table), order)
         self.columns = self._computed_columns()
         self._sessions: dict[Key, list[Session]] = {}
+        self._stop = threading.Event()
         self._rows = self._missing = 0
         self._not_finite = {column.name: 0 for column in self.columns}
+        self._watchers = watchers
+        for watcher in watchers:
+            watcher.begin(self)
 
     def __enter__(self) -> Engine:
         self._pool = ThreadPoolExecutor(thread_count(self.order.workers))
         return self
 
     def __exit__(self, *error: object) -> None:
+        self._stop.set()
         self._pool.shutdown(wait=True, cancel_futures=True)
 
     def schema(self, typed: bool) -> Any:
@@ -129,18 +172,17 @@ class Engine:
         kept = self.table.typed_schema() if typed else self.table.schema
         return pa.schema([*kept, *(pa.field(column.name, pa.float64()) for column in self.columns)])
 
-    def batches(self, schema: Any) -> Iterator[Any]:
-        """The table's batches with the computed columns."""
+    def batches(self) -> Iterator[Any]:
+        """The table's batches with the computed columns, the others as they stand in the file."""
         import pyarrow as pa
 
+        schema = self.schema(typed=False)
         for batch in self.table.batches():
             computed = self._process(batch)
-            kept = [_cast(batch.column(i), schema.field(i).type) for i in range(batch.num_columns)]
-            arrays = [pa.array(values, from_pandas=True) for values in computed.values()]  # NaN is missing
-            yield pa.RecordBatch.from_arrays([*kept, *arrays], schema=schema)
+            yield pa.RecordBatch.from_arrays([*batch.columns, *map(arrow, computed.values())], schema=schema)
 
     def summary(self) -> Summary:
-        return Summary(self._rows, len(self._sessions), self._missing, self._not_finite)
+        return Summary(self._rows, len(self._sessions), self._missing, self._not_finite, self._left_out)
 
     def learners(self) -> dict[tuple[str, Key], Any]:
         """Every learner that ran, by label and group."""
@@ -153,7 +195,8 @@ class Engine:
 
     def _roles(self, table: Table) -> Roles:
         order, there = self.order, table.columns
-        by = order.by if order.by is not None else tuple(name for name in GROUPING if name in there)
+        named = dict(order.named)
+        by = order.by if order.by is not None else tuple(name for name in GROUPING if name in named or name in there)
         trial = order.trial if order.trial is not None else "trial" if "trial" in there else "none"
 
         def find(name: str, use: str) -> str:
@@ -161,7 +204,7 @@ class Engine:
 
         return Roles(
             tuple(find(name, "the outcome") for name in order.outcome),
-            tuple(find(name, "a group") for name in by),
+            tuple(find(named.get(name, name), "a group") for name in by),
             None if trial == "none" else find(trial, "the trial"),
             None if order.reset is None else find(order.reset, "where learners start anew"),
             tuple(
@@ -174,9 +217,12 @@ class Engine:
         first = next((batch for batch in self.table.batches() if batch.num_rows), None)
         if first is None:
             raise ValueError(f"{self.table.path} has a header and no rows")
-        made = self.inputs.learners(self.inputs.read(first.slice(0, 1), 1), Group((), slice(0, 1)))
-        labelled = zip(self.order.learners, made, strict=True)
-        columns = [column for recipe, learner in labelled for column in columns_for(recipe.label, learner, self.order.measures)]
+        self.examples = self.inputs.learners(self.inputs.read(first.slice(0, 1), 1), Group((), slice(0, 1)))
+        labelled = {recipe.label: learner for recipe, learner in zip(self.order.learners, self.examples, strict=True)}
+        columns = [column for label, learner in labelled.items() for column in columns_for(label, learner, self.order.measures)]
+        self._left_out = {label: left_out(columns, label, learner) for label, learner in labelled.items()}
+        if self.order.measures is not None:
+            self._left_out = {}
         check_chosen(self.order.measures, columns)
         for column in columns:
             if column.name in self.table.columns:
@@ -205,6 +251,8 @@ class Engine:
         self._rows += batch.num_rows
         for name, values in computed.items():
             self._not_finite[name] += int(np.count_nonzero(~np.isfinite(values)))
+        for watcher in self._watchers:
+            watcher.see(Seen(batch, rows, groups, computed))
         return computed
 
     def _new_sessions(self, rows: Rows, group: Group) -> list[Session]:
@@ -218,14 +266,30 @@ class Engine:
         found = {}
         for recipe, session in zip(self.order.learners, self._sessions[group.key], strict=True):
             values, events, absent = self.inputs.steps(rows, group, session.learner)
-            found[recipe.label] = session.advance(values, events, absent)
+            found[recipe.label] = session.advance(values, events, absent, self._stop.is_set)
         for column in self.columns:
             values = found[column.label][column.measure]
             computed[column.name][group.rows] = values if column.element is None else values[:, column.element]
         return int(absent.sum())
 
 
-def _cast(values: Any, kind: Any) -> Any:
+def _nowhere(batch: Any) -> None:
+    """Where a table goes that nobody wants written."""
+
+
+def _keeps_types(out: str | os.PathLike[str]) -> bool:
+    return os.fspath(out) != "-" and kind_of(out)[0] in ("parquet", "jsonl")
+
+
+def _cast(batch: Any, schema: Any) -> Any:
+    """The same columns with the types of a schema."""
+    import pyarrow as pa
+
+    columns = [_cast_column(batch.column(i), field.type) for i, field in enumerate(schema)]
+    return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def _cast_column(values: Any, kind: Any) -> Any:
     import pyarrow as pa
 
     from volatilis.tables import empty_as_missing

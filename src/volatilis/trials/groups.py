@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from volatilis.tables import TableError, texts
+from volatilis.tables import TableError, plain, texts
 
 Key = tuple[str, ...]
 
@@ -49,7 +49,8 @@ def _encoded(values: Any, path: str, first_row: int, column: str) -> tuple[np.nd
 
     encoded = values if pa.types.is_dictionary(values.type) else pc.dictionary_encode(values)
     labels = texts(encoded.dictionary)
-    codes = np.asarray(pc.fill_null(encoded.indices, -1).to_numpy(zero_copy_only=False), dtype=np.int64)
+    indices = encoded.indices.cast(pa.int64())
+    codes = plain(pc.fill_null(indices, -1) if indices.null_count else indices)
     absent = np.array([label is None for label in labels] + [True])[codes]  # -1 is the last: null
     if absent.any():
         row = first_row + int(np.argmax(absent))

@@ -89,6 +89,12 @@ def columns_for(label: str, learner: Any, chosen: Sequence[str] | None) -> list[
     return columns
 
 
+def left_out(columns: Sequence[Column], label: str, learner: Any) -> list[str]:
+    """The measures that a learner defines and that are not among the columns."""
+    own = {column.measure for column in columns if column.label == label}
+    return [name for name in DIVERGENCES if name not in own and _divergence(learner, name)]
+
+
 def check_chosen(chosen: Sequence[str] | None, columns: Sequence[Column]) -> None:
     for name in chosen or ():
         if name != "all" and name not in MEASURES:

@@ -23,13 +23,17 @@ def progress_of(what: str, quiet: bool) -> Iterator[Callable[[float], None]]:
         yield lambda share: bar.update(task, completed=share)
 
 
-def show_summary(summary: Summary, out: str) -> None:
+def show_summary(summary: Summary, *outputs: str) -> None:
     from rich.console import Console
 
     console = Console(stderr=True, highlight=False)
-    where = "" if out == "-" else f" -> {out}"
+    where = "".join(f" -> {out}" for out in outputs if out != "-")
     groups = "1 group" if summary.groups == 1 else f"{summary.groups:,} groups"
     console.print(f"{summary.rows:,} rows in {groups}, {len(summary.not_finite)} columns computed{where}", soft_wrap=True)
+    slow = {name for names in summary.left_out.values() for name in names}
+    if slow:
+        whose = ", ".join(label for label, names in summary.left_out.items() if names)
+        console.print(f"{' and '.join(sorted(slow))} of {whose} take long: --measures all includes them", soft_wrap=True)
     if summary.missing_outcomes:
         console.print(f"{summary.missing_outcomes:,} outcomes are missing: surprise is missing there", soft_wrap=True)
     for name, count in summary.not_finite.items():

@@ -1,0 +1,185 @@
+"""Collect a finished run of `volatilis paper all` into docs/results: tables, pictures, claims, and the numbers of its README.
+
+    python -m benchmarks.collect OUT [docs/results]
+
+Copies data/*.csv, figures/*.png and claims.md, and removes there what OUT does not have. In README.md only what stands between
+`<!-- NAME -->` and `<!-- end NAME -->` is written anew, from those tables: run, claims, merge, agreement, time. The README.md two
+folders above, that of the repository, has such a part too: paper. Nothing is changed if something is missing or if it all would
+be over 10 MB.
+"""
+
+from __future__ import annotations
+
+import pathlib
+import shutil
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from volatilis.paper.figures import FIGURES
+from volatilis.paper.outputs import tally
+
+Writer = Callable[[pathlib.Path], str]
+
+MOST = 10_000_000  # bytes
+NEEDED = ("claims", "merge", "costs", "run", "tuned", "table_1", "table_2")
+RUN = ("command", "version", "Python", "cores", "size", "seeds", "benchmark", "run time", "memory")
+PARTS = {  # of the ledger -> in words, and the figures that need it
+    "tuning": ("tuning, both tasks", ""),
+    "gaussian transient": ("after a change, Gaussian", "2, S1"),
+    "categorical transient": ("after a change, Categorical", "5"),
+    "gaussian": ("grid, Gaussian", "3, 4, S2"),
+    "categorical": ("grid, Categorical", "6, 7"),
+    "gaussian robustness": ("a wrong p_c, Gaussian", "8"),
+    "categorical robustness": ("a wrong p_c, Categorical", "9"),
+    "prediction1": ("prediction 1", "10"),
+    "prediction2": ("prediction 2", "11"),
+    "memory": ("error against memory", "memory"),
+    "nearness": ("how near the benchmark is", ""),
+    "claims": ("claims", ""),
+    "drawing": ("drawing", "all"),
+    "all": ("all", ""),
+}
+
+
+def main(arguments: list[str]) -> int:
+    if len(arguments) not in (1, 2):
+        print(__doc__, file=sys.stderr)
+        return 2
+    out, results = pathlib.Path(arguments[0]), pathlib.Path(arguments[1] if len(arguments) > 1 else "docs/results")
+    try:
+        print(f"{results}: {collect(out, results)}")
+    except (ValueError, OSError) as error:
+        print(f"collect: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def collect(out: pathlib.Path, results: pathlib.Path) -> str:
+    """Copy, write the README's numbers, and say what was copied."""
+    files = wanted(out)
+    pages: dict[pathlib.Path, Mapping[str, Writer]]
+    pages = {results / "README.md": WRITERS, results.resolve().parents[1] / "README.md": OUTER_WRITERS}
+    texts = {page: with_numbers(page, writers, out / "data") for page, writers in pages.items()}
+    size = sum(path.stat().st_size for path in files.values()) + len(texts[results / "README.md"].encode())
+    if size > MOST:
+        raise ValueError(f"{len(files)} files of {size / 1e6:.1f} MB; at most {MOST / 1e6:g} MB are accepted")
+    for kind in ("data/*.csv", "figures/*.png"):
+        for old in results.glob(kind):
+            if str(old.relative_to(results)) not in files:
+                old.unlink()
+    for name, path in files.items():
+        (results / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, results / name)
+    for page, text in texts.items():
+        page.write_text(text, encoding="utf-8")
+    return f"{len(files)} files, {size / 1e6:.1f} MB, and the numbers of both README.md"
+
+
+def wanted(out: pathlib.Path) -> dict[str, pathlib.Path]:
+    """What is copied, by its name in docs/results."""
+    paths = [out / "claims.md", *sorted(out.glob("data/*.csv")), *sorted(out.glob("figures/*.png"))]
+    files = {str(path.relative_to(out)): path for path in paths if path.is_file()}
+    needed = ["claims.md", *(f"data/{name}.csv" for name in NEEDED), *(f"figures/figure_{f.key}.png" for f in FIGURES)]
+    missing = [name for name in needed if name not in files]
+    if missing:
+        raise ValueError(f"{out} lacks {', '.join(missing)}; it must be the folder of a finished `volatilis paper all`")
+    return files
+
+
+def with_numbers(page: pathlib.Path, writers: Mapping[str, Writer], data: pathlib.Path) -> str:
+    """The page with its marked parts written anew."""
+    text = page.read_text(encoding="utf-8")
+    for name, write in writers.items():
+        start, end = f"<!-- {name} -->\n", f"<!-- end {name} -->"
+        if text.count(start) != 1 or text.partition(start)[2].count(end) != 1:
+            raise ValueError(f"{page} must have one part between <!-- {name} --> and <!-- end {name} -->")
+        before, _, rest = text.partition(start)
+        text = f"{before}{start}\n{write(data)}\n\n{end}{rest.partition(end)[2]}"
+    return text
+
+
+# --- the parts -------------------------------------------------------------------------------------------------------------
+
+
+def read(data: pathlib.Path, name: str) -> Any:
+    import pandas
+
+    return pandas.read_csv(data / f"{name}.csv", keep_default_na=False)
+
+
+def table(headers: list[str], rows: list[list[str]]) -> str:
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in (headers, ["---"] * len(headers), *rows))
+
+
+def run_part(data: pathlib.Path) -> str:
+    facts = dict(read(data, "run").to_numpy().tolist())
+    return table(["", ""], [[name, f"`{facts[name]}`" if name == "command" else facts[name]] for name in RUN if name in facts])
+
+
+def claims_part(data: pathlib.Path) -> str:
+    verdicts = read(data, "claims").verdict.tolist()
+    return f"{len(verdicts)} claims of the paper: {tally(verdicts)}. All of them, with numbers: [claims.md](claims.md)."
+
+
+def merge_part(data: pathlib.Path) -> str:
+    rows = [
+        [row.statement, f"{row.cells} of {row.of}", times(float(row.least)), times(float(row.most))]
+        for row in read(data, "merge").itertuples()
+    ]
+    return table(["mean squared distance to Exact Bayes", "environments", "least ratio", "largest ratio"], rows)
+
+
+def times(ratio: float) -> str:
+    """Three digits, without an exponent."""
+    return f"{float(f'{ratio:.3g}'):,g} times" if ratio < 1e5 else f"{float(f'{ratio:.3g}'):,.0f} times"
+
+
+def agreement_part(data: pathlib.Path) -> str:
+    """Per figure and, where some disagree, per learner."""
+    rows = []
+    names = sorted(path.stem.removeprefix("comparison_figure_") for path in data.glob("comparison_figure_*.csv"))
+    for name in sorted(names, key=lambda key: (not key.isdigit(), int(key) if key.isdigit() else 0, key)):
+        frame = read(data, f"comparison_figure_{name}")
+        agrees = frame.agrees.astype(str) == "True"
+        off = frame[~agrees].learner.value_counts()
+        rows.append([name, f"{int(agrees.sum())} of {len(frame)}", ", ".join(f"{who} {n}" for who, n in off.items()) or "none"])
+    if not rows:
+        return "This run had no published data beside it (`--reference`)."
+    return table(["figure", "within three combined standard errors", "others, by learner"], rows)
+
+
+def time_part(data: pathlib.Path) -> str:
+    costs = {row.part: row for row in read(data, "costs").itertuples()}
+    rows = []
+    for part in (*(name for name in PARTS if name in costs), *(name for name in costs if name not in PARTS)):
+        words, figures = PARTS.get(part, (part, ""))
+        minutes = [f"{float(value) / 60.0:.1f}" for value in (costs[part].seconds, costs[part].processor_seconds)]
+        rows.append([words, figures, *minutes])
+    memory = float(costs["all"].peak_memory_mib) / 1024.0
+    parts = table(["part", "figures", "minutes", "processor minutes"], rows)
+    return f"{parts}\n\nMost memory: {memory:.2f} GiB."
+
+
+def paper_part(data: pathlib.Path) -> str:
+    """For the repository's README: the claims, the agreement in Figure 3, Merge, and the time of each part."""
+    verdicts = read(data, "claims").verdict.tolist()
+    text = f"At full size, of {len(verdicts)} claims of the paper's text {tally(verdicts)} ([results](docs/results/README.md))"
+    if (data / "comparison_figure_3.csv").exists():
+        agrees = read(data, "comparison_figure_3").agrees.astype(str) == "True"
+        text += (
+            f"; {int(agrees.sum())} of the {len(agrees)} published values of Figure 3 agree within three combined standard errors"
+        )
+    merge = read(data, "merge").iloc[-1]
+    text += (
+        f". `Merge` with 20 hypotheses is at least {times(float(merge.least))} closer to Exact Bayes than the best of the paper's"
+    )
+    cores = dict(read(data, "run").to_numpy().tolist()).get("cores", "?")
+    return f"{text} learners with 20, in all {merge.of} environments. On {cores} cores it took:\n\n{time_part(data)}"
+
+
+OUTER_WRITERS = {"paper": paper_part}
+WRITERS = {"run": run_part, "claims": claims_part, "merge": merge_part, "agreement": agreement_part, "time": time_part}
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

@@ -1,0 +1,75 @@
+"""What the paper says on both tasks together: Abstract, Introduction, Summary of simulation results, Discussion."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from volatilis.paper.claims_cells import typically
+from volatilis.paper.claims_checks import both, steadier
+from volatilis.paper.claims_views import EXACT, Check, Statement
+from volatilis.paper.settings import CATEGORICAL, GAUSSIAN
+
+BOTH = "both tasks"
+
+
+def both_tasks(datasets: Mapping[str, Any]) -> Any:
+    """The cells of both grids as one, for the learners that both have; everything in units of Exact Bayes' mean error there."""
+    import xarray
+
+    parts, start = [], 0
+    for task in (GAUSSIAN, CATEGORICAL):
+        grid = datasets[task][["error", "distance"]]
+        relative = grid / grid.error.sel(learner=EXACT, drop=True).mean("seed")
+        parts.append(relative.assign_coords(noise=[start + i for i in range(grid.sizes["noise"])]))
+        start += grid.sizes["noise"]
+    return xarray.concat(parts, "noise", join="inner").assign_attrs(noise_name="row")
+
+
+def across(key: str, where: str, statement: str, published: str, check: Check, figures: str = "4") -> Statement:
+    return Statement(f"both-{key}", BOTH, figures, where, statement, published, check)
+
+
+STATEMENTS = (
+    across(
+        "better",
+        "Abstract",
+        "The new learners estimate better than other approximations (here: with as much memory, pf20 and MP20 against SOR20, "
+        "VarSMiLe against SMiLe and Leaky; by a typical ratio of distances over the cells of both tasks).",
+        "better",
+        both(typically(("pf20", "MP20"), ("SOR20",)), typically(("VarSMiLe",), ("SMiLe", "Leaky"))),
+    ),
+    across(
+        "consistent",
+        "Results, Summary of simulation results",
+        "pfN and MPN behave more consistently across tasks than SORN (here: the excess of pf20 and MP20, relative to the error "
+        "of Exact Bayes, varies less over the cells of both tasks).",
+        "more consistent",
+        steadier(("pf20", "MP20"), ("SOR20",)),
+    ),
+    across(
+        "resilient",
+        "Introduction; Discussion, first paragraph",
+        "The new learners are more robust across environments than others with similar memory (here: the same excess varies "
+        "less; pf20 and MP20 against SOR20, VarSMiLe against SMiLe and Leaky).",
+        "more robust, more resilient",
+        both(steadier(("pf20", "MP20"), ("SOR20",)), steadier(("VarSMiLe",), ("SMiLe", "Leaky"))),
+    ),
+    Statement(
+        "gaussian-resilient",
+        GAUSSIAN,
+        "4",
+        "Introduction; Discussion, first paragraph",
+        "The same against the learners of the Gaussian task only: VarSMiLe is more robust than Nas10* and Nas12*.",
+        "more robust, more resilient",
+        steadier(("VarSMiLe",), ("Nas10*", "Nas12*")),
+    ),
+    across(
+        "fewer-particles",
+        "Discussion, Biological interpretation",
+        "In the sampling-based learners fewer particles perform worse (here: pf and SOR with 20, 10 and 1, by a typical ratio "
+        "of distances).",
+        "deteriorates",
+        both(typically(("pf20",), ("pf10",), ("pf1",)), typically(("SOR20",), ("SOR10",), ("SOR1",))),
+    ),
+)

@@ -1,0 +1,116 @@
+"""What a run leaves beside its figures and its report: the claims as a page, tables of what it found and of what it cost."""
+
+from __future__ import annotations
+
+import pathlib
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from volatilis.paper import claims as judged
+from volatilis.paper import hypotheses, tuned
+from volatilis.paper.context import Context
+from volatilis.paper.figures import Data
+from volatilis.paper.ledger import Ledger
+from volatilis.paper.new_learner import Promise
+
+IN_WORDS = {  # a verdict on one claim, and on several
+    judged.HOLDS: ("holds", "hold"),
+    judged.PUBLISHED_ONLY: ("holds with the published code only", "hold with the published code only"),
+    judged.FAILS: ("does not hold", "do not hold"),
+    judged.OPEN: ("cannot be told at this size", "cannot be told at this size"),
+}
+HEADERS = ("claim", "where", "published", "with the published code", "done right", "verdict", "how sure")
+
+
+def save_claims(claims: Sequence[judged.Claim], folder: pathlib.Path, size: str) -> None:
+    """As data/claims.csv and, to be read, as claims.md."""
+    if claims:
+        judged.to_frame(claims).to_csv(folder / "data" / "claims.csv", index=False)
+        (folder / "claims.md").write_text(claims_page(claims, size), encoding="utf-8")
+
+
+def claims_page(claims: Sequence[judged.Claim], size: str) -> str:
+    """Every claim with all it has, in one table per figure."""
+    groups: dict[str, list[judged.Claim]] = {}
+    for claim in claims:
+        groups.setdefault(claim.figure, []).append(claim)
+    parts = [
+        "# The claims of the paper",
+        f"Computed by `volatilis paper` at size {size}. {len(claims)} claims: {tally(claim.verdict for claim in claims)}.",
+        "A claim is checked twice, with what the authors ran and with the same done right, and holds if the data shows it done "
+        "right. ± is a standard error; a difference counts below p = 0.01.",
+    ]
+    for figure in sorted(groups, key=_place):
+        title = "Formulas" if figure == "equations" else f"Figure {figure}"
+        counted = tally(claim.verdict for claim in groups[figure])
+        rows = [_row(HEADERS), _row(["---"] * len(HEADERS)), *(_row(_cells(claim)) for claim in groups[figure])]
+        parts += [f"## {title}", f"{counted[0].upper()}{counted[1:]}.", "\n".join(rows)]
+    return "\n\n".join(parts) + "\n"
+
+
+def tally(verdicts: Iterable[str]) -> str:
+    """'3 hold, 1 does not hold': verdicts that occur, counted, in words."""
+    counts = Counter(verdicts)
+    return ", ".join(f"{counts[v]} {one if counts[v] == 1 else many}" for v, (one, many) in IN_WORDS.items() if counts[v])
+
+
+def _place(figure: str) -> tuple[int, int, str]:
+    """Figures by number, the supplementary ones after them, formulas last."""
+    return (0, int(figure), "") if figure.isdigit() else (2 if figure == "equations" else 1, 0, figure)
+
+
+def _cells(claim: judged.Claim) -> Sequence[str]:
+    return (
+        claim.statement,
+        claim.where,
+        claim.published,
+        claim.with_published_code,
+        claim.done_right,
+        f"**{claim.verdict}**",
+        claim.uncertainty,
+    )
+
+
+def _row(cells: Iterable[str]) -> str:
+    return "| " + " | ".join(_escaped(cell) for cell in cells) + " |"
+
+
+def _escaped(text: str) -> str:
+    """A star within a word (Nas12*) is no emphasis, a bar no border; a pair of stars around the whole text stays."""
+    bold = text.startswith("**") and text.endswith("**")
+    plain = text[2:-2] if bold else text
+    plain = plain.replace("|", "\\|").replace("*", "\\*").replace("<", "&lt;").replace("_", "\\_")
+    return f"**{plain}**" if bold else plain
+
+
+def save_tables(context: Context, data: Data, kept: Sequence[Promise]) -> None:
+    """Tables 1 and 2 of the paper, the tuned parameters and how near Merge is, where there is the data for them."""
+    folder = context.folder / "data"
+    for number, table in ((1, hypotheses.table_1), (2, hypotheses.table_2)):
+        if f"prediction{number}" in data:
+            table(data[f"prediction{number}"]).to_csv(folder / f"table_{number}.csv", index=False, float_format="%.6g")
+    values = tuned_table(context)
+    if len(values):
+        values.to_csv(folder / "tuned.csv", index=False, float_format="%.6g")
+    if kept:
+        import pandas
+
+        pandas.DataFrame(kept).to_csv(folder / "merge.csv", index=False, float_format="%.6g")
+
+
+def tuned_table(context: Context) -> Any:
+    """Every parameter tuned so far in the output folder; tunes nothing."""
+    return tuned.table(context.size, context.folder / "store", context.reference)
+
+
+def save_run(facts: dict[str, str], ledger: Ledger, folder: pathlib.Path) -> None:
+    """The facts of the run, and what its parts cost: seconds on the clock, of all cores, and the most memory."""
+    import pandas
+
+    pandas.DataFrame(list(facts.items()), columns=["fact", "value"]).to_csv(folder / "data" / "run.csv", index=False)
+    rows = [(part, f"{cost.seconds:.1f}", f"{cost.processor_seconds:.1f}", "") for part, cost in ledger.costs.items()]
+    total = ledger.total()
+    rows.append(("all", f"{total.seconds:.1f}", f"{total.processor_seconds:.1f}", f"{ledger.memory / 2**20:.0f}"))
+    columns = ["part", "seconds", "processor_seconds", "peak_memory_mib"]
+    pandas.DataFrame(rows, columns=columns).to_csv(folder / "data" / "costs.csv", index=False)

@@ -1,0 +1,153 @@
+"""The measures as regressors: which can be used, centred within their runs, and their ranks there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from volatilis.trials import Column, Order, Result
+
+# What is compared where nobody says otherwise. Not log_predictive, which is minus the Shannon surprise, and not what is learned
+# (mean, variance, run_length): --measures names those.
+COMPARED = (
+    "bayes_factor_surprise",
+    "log_bayes_factor_surprise",
+    "shannon_surprise",
+    "adaptation_rate",
+    "bayesian_surprise",
+    "confidence_corrected_surprise",
+)
+AFTER = ("mean", "variance", "run_length")  # defined also where an outcome is missing
+SHORT = {
+    "bayes_factor_surprise": "S_BF",
+    "log_bayes_factor_surprise": "log S_BF",
+    "shannon_surprise": "Shannon",
+    "adaptation_rate": "adaptation rate",
+    "bayesian_surprise": "Bayesian",
+    "confidence_corrected_surprise": "confidence-corrected",
+    "run_length": "run length",
+    "log_predictive": "log predictive",
+}
+SAME_DIGITS = 36  # bits of a number that count for its rank: what differs beyond the eleventh digit differs by rounding
+FEWEST_TRIALS = 3
+CONSTANT = 1e-10  # what varies by less than this share of its size has no ranks left after rounding
+LARGEST = 1e150
+
+
+class Aside(NamedTuple):
+    """A regressor that is not compared, and why."""
+
+    name: str
+    reason: str
+
+
+class Regressors(NamedTuple):
+    """trials x regressors. `rows` are the places of the trials in the table, `run` the group of each."""
+
+    columns: list[Column]
+    values: np.ndarray  # centred within runs
+    ranks: np.ndarray  # within runs, as shares of the run, centred
+    rows: np.ndarray
+    run: np.ndarray
+    aside: list[Aside]
+
+    @property
+    def names(self) -> list[str]:
+        return [short(column) for column in self.columns]
+
+
+def short(column: Column) -> str:
+    """For tables and pictures: the learner's label and the measure in few letters."""
+    element = "" if column.element is None else f" {column.element}"
+    return f"{column.label} {SHORT.get(column.measure, column.measure)}{element}"
+
+
+def chosen_columns(order: Order, result: Result) -> list[Column]:
+    """The columns to compare: those asked for, or the surprises."""
+    wanted = COMPARED if order.measures is None else order.measures
+    columns = [column for column in result.columns if "all" in wanted or column.measure in wanted]
+    if len(columns) < 2:
+        there = f"only {columns[0].name}" if columns else "none of the surprises, which Leaky does not define"
+        raise ValueError(
+            f"to be told apart it takes two regressors at least, but there is {there}; name more with --measures, "
+            "or add a --learner"
+        )
+    return columns
+
+
+def make_regressors(frame: Any, columns: Sequence[Column], run: np.ndarray) -> Regressors:
+    """Leave out the trials without an outcome; set aside what no linear model can use."""
+    values = np.stack([frame[column.name].to_numpy(dtype=float, na_value=np.nan) for column in columns], axis=1)
+    surprises = [i for i, column in enumerate(columns) if column.measure not in AFTER]
+    absent = np.isnan(values[:, surprises]).all(axis=1) if surprises else np.zeros(len(values), dtype=bool)
+    rows = np.flatnonzero(~absent)
+    values, run = values[rows], run[rows]
+    _check_trials(run, len(absent))
+    kept, aside = [], []
+    for i, column in enumerate(columns):
+        reason = _unusable(values[:, i], run, column.measure)
+        if reason is None:
+            kept.append(i)
+        else:
+            aside.append(Aside(column.name, reason))
+    if len(kept) < 2:
+        said = "; ".join(f"{name} {reason}" for name, reason in aside)
+        raise ValueError(f"{len(kept)} of {len(columns)} regressors can be used, and to be told apart it takes two: {said}")
+    own = values[:, kept]
+    ranks = within_runs_ranked(own, run)
+    return Regressors([columns[i] for i in kept], centred(own, run), centred(ranks, run), rows, run, aside)
+
+
+def _check_trials(run: np.ndarray, rows: int) -> None:
+    longest = int(np.bincount(run).max()) if len(run) else 0
+    if longest < FEWEST_TRIALS:
+        raise ValueError(
+            f"no run has {FEWEST_TRIALS} trials with an outcome (of {rows} rows in the table, the longest run has {longest}); "
+            "measures are compared within runs: name fewer columns with --by"
+        )
+
+
+def _unusable(values: np.ndarray, run: np.ndarray, measure: str) -> str | None:
+    """Why a linear model cannot use a regressor, or nothing."""
+    logarithm = "; its logarithm never is" if measure == "bayes_factor_surprise" else ""
+    infinite, missing = int(np.isinf(values).sum()), int(np.isnan(values).sum())
+    if missing == len(values):
+        return "is missing in all trials"
+    if missing:
+        return f"is missing in {missing:,} trials that have an outcome"
+    if infinite:
+        return f"is infinite in {infinite:,} trials{logarithm}"
+    if np.abs(values).max() > LARGEST:
+        return f"goes up to {np.abs(values).max():.0e}, too large to be squared{logarithm}"
+    deviation = centred(values[:, None], run)[:, 0]
+    if np.abs(deviation).max() <= CONSTANT * np.abs(values).max():
+        return "is constant within every run"
+    return None
+
+
+def centred(values: np.ndarray, run: np.ndarray) -> np.ndarray:
+    """Each column minus its mean within each run."""
+    count = np.bincount(run)
+    result = np.empty(values.shape)
+    for i, column in enumerate(values.T):
+        scale = np.abs(column).max() or 1.0  # so that a sum of large numbers does not overflow
+        means = np.bincount(run, column / scale) / np.maximum(count, 1)
+        result[:, i] = (column / scale - means[run]) * scale
+    return result
+
+
+def within_runs_ranked(values: np.ndarray, run: np.ndarray) -> np.ndarray:
+    """Ranks within each run, equal ones averaged, divided by the run's length: so a trial of a long run does not weigh more."""
+    import pandas as pd
+
+    rounded = pd.DataFrame(_rounded(values))
+    return np.asarray(rounded.groupby(run, sort=False).rank(pct=True).to_numpy(dtype=float))
+
+
+def _rounded(values: np.ndarray) -> np.ndarray:
+    """To the digits that are more than rounding, so that equal numbers tie however they were computed."""
+    mantissa, exponent = np.frexp(values)
+    rounded = np.ldexp(np.round(np.ldexp(mantissa, SAME_DIGITS)), exponent - SAME_DIGITS)
+    return np.where(np.abs(values) < 1e-10 * np.median(np.abs(values), axis=0), 0.0, rounded)

@@ -1,0 +1,106 @@
+"""The results as files: the table of pairs, the selections, the picture."""
+
+from __future__ import annotations
+
+import math
+import os
+import pathlib
+from typing import Any
+
+from volatilis.separation.advice import verdict
+from volatilis.separation.study import Separation
+from volatilis.tables import kind_of, writer
+from volatilis.tables.writing import whole_file
+
+PICTURES = (".png", ".svg", ".pdf")
+
+
+def check_names(out: str | None, selections: str | None, plot: str | None) -> None:
+    """Before anything is computed: whether the endings say which kinds of file are wanted."""
+    for path in (out, selections):
+        if path is not None and path != "-":
+            kind_of(path)
+    if plot is not None and pathlib.Path(plot).suffix.lower() not in PICTURES:
+        raise ValueError(f"--plot {plot}: the ending says which kind of picture; {', '.join(PICTURES)} are accepted")
+
+
+def pair_rows(separation: Separation) -> list[dict[str, Any]]:
+    """One row per pair of regressors, the closest first."""
+    columns, rows = separation.regressors.columns, []
+    for pair in sorted(separation.pairs, key=lambda pair: -abs(pair.pearson)):
+        proven = separation.equivalence(pair)
+        rows.append(
+            {
+                "first": columns[pair.first].name,
+                "second": columns[pair.second].name,
+                "trials": separation.trials,
+                "pearson": pair.pearson,
+                "spearman": pair.spearman,
+                "first_alone_effective": pair.first_alone.effective,
+                "first_alone_90_percent": pair.first_alone.most,
+                "first_alone_at_starts": pair.first_alone.at_starts,
+                "second_alone_effective": pair.second_alone.effective,
+                "second_alone_90_percent": pair.second_alone.most,
+                "second_alone_at_starts": pair.second_alone.at_starts,
+                "trials_needed": pair.needed,
+                "effect": separation.question.effect,
+                "first_vif": separation.inflations[pair.first].factor,
+                "second_vif": separation.inflations[pair.second].factor,
+                "equivalence": None if proven is None else proven.kind,
+                "reason": None if proven is None else proven.reason,
+                "told_apart": verdict(separation, pair),
+            }
+        )
+    return rows
+
+
+def write_pairs(separation: Separation, path: str | os.PathLike[str]) -> None:
+    _write(path, pair_rows(separation))
+
+
+def write_selections(separation: Separation, path: str | os.PathLike[str]) -> None:
+    """The numbers of trials of both predictions; `at` is delta in units of sigma_0, or p as a density per sigma_0."""
+    if not separation.selected:
+        raise ValueError(f"{path}: not written; there are no selections: {separation.unselected[0].reason}")
+    _write(path, [selected._asdict() for selected in separation.selected])
+
+
+def write_picture(separation: Separation, path: str | os.PathLike[str]) -> None:
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    from volatilis.plots import separation as plot
+    from volatilis.separation.picture import picture_of
+
+    picture = picture_of(separation)
+    figure = Figure(figsize=plot.size(picture))
+    with mpl.rc_context({"svg.hashsalt": "volatilis"}):
+        plot.draw(picture, figure)
+        ending = pathlib.Path(path).suffix.lower().removeprefix(".")
+        stamp = {"Date": None} if ending == "svg" else {"CreationDate": None} if ending == "pdf" else {}
+        with whole_file(path) as file:
+            figure.savefig(file, format=ending, dpi=150, metadata=stamp)
+
+
+def _write(path: str | os.PathLike[str], rows: list[dict[str, Any]]) -> None:
+    import pyarrow as pa
+
+    whole = {name for name, value in rows[0].items() if isinstance(value, int)}
+    names = {name: _kind(name, rows, whole) for name in rows[0]}
+    schema = pa.schema(list(names.items()))
+    arrays = [pa.array([_cell(row[name]) for row in rows], kind) for name, kind in names.items()]
+    with writer(path, schema) as write:
+        write(pa.RecordBatch.from_arrays(arrays, schema=schema))
+
+
+def _kind(name: str, rows: list[dict[str, Any]], whole: set[str]) -> Any:
+    import pyarrow as pa
+
+    if name in whole:
+        return pa.int64()
+    return pa.float64() if isinstance(rows[0][name], float) else pa.string()
+
+
+def _cell(value: Any) -> Any:
+    """A missing average is missing, not NaN."""
+    return None if isinstance(value, float) and math.isnan(value) else value

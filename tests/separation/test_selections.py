@@ -1,0 +1,190 @@
+"""The two selections against a loop over trials written from the paper's text, and against the paper's simulation."""
+
+from __future__ import annotations
+
+import math
+import pathlib
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import volatilis as vl
+from volatilis.paper import predictions
+from volatilis.separation import Question, Window, parse_window, separate
+from volatilis.separation.selections import DELTAS, PROBABILITIES, SIGNS, Selected
+
+from .tasks import order_for, separated, simulated
+
+SCALED = "gaussian:sigma=5,mu_0=150,sigma_0=10"
+LEARNERS = ["nas12*:p_c=0.1", "merge:n=5,p_c=0.1"]
+
+
+def density(y: float, mean: float, spread: float) -> float:
+    return math.exp(-0.5 * ((y - mean) / spread) ** 2) / (spread * math.sqrt(2.0 * math.pi))
+
+
+def brute_force(
+    frame: pd.DataFrame, result: pd.DataFrame, label: str, family: vl.Gaussian, window: Window, new: str | None = None
+) -> dict[tuple[int, int, float], list[int]]:
+    """The rows of every selection: for a prior N(0, 1), after dividing everything by sigma_0 and measuring from mu_0.
+
+    Prediction 1: { 1 < t: ||theta_{t-1}| - theta| < dtheta, ||delta_t| - delta| < ddelta, |sigma_t - sigma_C| < dsigma, s_t = s }
+    with delta_t = y_t - theta_{t-1} and s_t = sign(delta_t theta_{t-1}).
+    Prediction 2: { |P(y; pi) - p| < dp, |P(y; pi_0) - p| < dp }.
+    """
+    chosen: dict[tuple[int, int, float], list[int]] = {(1, s, d): [] for s in SIGNS for d in DELTAS}
+    chosen |= {(2, 0, p): [] for p in PROBABILITIES}
+    for _, rows in frame.groupby("subject"):
+        before, t = 0.0, 0
+        for i in rows.index:
+            if new is not None and frame.loc[i, new]:
+                before, t = 0.0, 0
+            t += 1
+            y = (frame.loc[i, "outcome"] - family.mu_0) / family.sigma_0
+            delta = y - before
+            after = math.sqrt(result.loc[i, f"{label}_variance"]) / family.sigma_0
+            in_window = abs(abs(before) - window.theta) < window.theta_width and abs(after - window.spread) < window.spread_width
+            if t > 1 and in_window:
+                for d in DELTAS:
+                    if abs(abs(delta) - d) < window.delta_width and delta * before != 0.0:
+                        chosen[1, 1 if delta * before > 0.0 else -1, d].append(i)
+            p_0 = density(y, 0.0, math.sqrt(1.0 + (family.sigma / family.sigma_0) ** 2))
+            p = p_0 / result.loc[i, f"{label}_bayes_factor_surprise"]
+            for q in PROBABILITIES:
+                if abs(p - q) < window.p_width and abs(p_0 - q) < window.p_width:
+                    chosen[2, 0, q].append(i)
+            before = (result.loc[i, f"{label}_mean"] - family.mu_0) / family.sigma_0
+    return chosen
+
+
+def compare(
+    selected: list[Selected], chosen: dict[tuple[int, int, float], list[int]], frame: Any, result: Any, label: str
+) -> None:
+    own = {(s.prediction, s.sign, s.at): s for s in selected if s.label == label}
+    assert own.keys() == chosen.keys()
+    for key, rows in chosen.items():
+        assert own[key].trials == len(rows), key
+        assert own[key].runs == frame.loc[rows, "subject"].nunique()
+        for measure, value in (("bayes_factor_surprise", own[key].bayes_factor), ("shannon_surprise", own[key].shannon)):
+            mean = result.loc[rows, f"{label}_{measure}"].mean()
+            assert value == pytest.approx(mean, rel=1e-9, nan_ok=True)
+
+
+@pytest.mark.parametrize("new", [None, "new"])
+@pytest.mark.parametrize("family", ["gaussian:sigma=0.5", SCALED])
+def test_counts_are_those_of_a_loop_over_trials(family: str, new: str | None, tmp_path: pathlib.Path) -> None:
+    frame = simulated(family, runs=4, trials=250)
+    frame["new"] = (frame["trial"] % 60 == 0).astype(int)
+    found, result = separated(frame, tmp_path, family, LEARNERS, reset=new)
+    made = result.learners["merge", ("0",)].family
+    total = 0
+    for label in ("nas12_star", "merge"):
+        chosen = brute_force(frame, result.frame, label, made, Window(), new)
+        total += sum(map(len, chosen.values()))
+        compare(found.selected, chosen, frame, result.frame, label)
+    assert total > 500
+
+
+def test_narrow_windows(tmp_path: pathlib.Path) -> None:
+    frame = simulated("gaussian:sigma=0.5", runs=3, trials=300)
+    window = parse_window(["theta=0.8:0.4", "spread=0.25:0.05", "delta=0.05", "p=0.03"])
+    assert window == Window(0.8, 0.4, 0.25, 0.05, 0.05, 0.03)
+    found, result = separated(frame, tmp_path, "gaussian:sigma=0.5", LEARNERS, Question(window=window))
+    chosen = brute_force(frame, result.frame, "merge", vl.Gaussian(0.5), window)
+    assert sum(map(len, chosen.values())) > 0
+    compare(found.selected, chosen, frame, result.frame, "merge")
+
+
+def test_the_paper_selects_the_same_trials() -> None:
+    """The masks that Figures 10 and 11 are made with, on the same subjects."""
+    from volatilis.separation.rows import Rows
+    from volatilis.separation.selections import first_selection, make_trials, second_selection
+
+    subjects, trials, family = 5, 200, vl.Gaussian(0.5)
+    setting = predictions._Setting(subjects, trials, 1, 0.5, 0.1, 0.05)
+    theirs = setting._right(vl.Nas12Star(family, 0.05))
+    traces = [vl.run(vl.Nas12Star(family, 0.05), y) for y in setting._ys]
+    names = ("mean", "variance", "log_bayes_factor_surprise", "shannon_surprise")
+    measures = {name: np.concatenate([getattr(trace, name) for trace in traces]) for name in names}
+    run, step = np.repeat(np.arange(subjects), trials), np.tile(np.arange(trials) + 1, subjects)
+    ours = make_trials(measures, Rows(run, [], step, {}), setting._ys.ravel(), [family] * subjects)
+    first = predictions._masks_first(theirs, predictions.PUBLISHED_WINDOW, DELTAS).sum(axis=(2, 3))
+    found = first_selection("x", ours, Window(), (0.5, 1.0))
+    assert {(s.sign, s.at): s.trials for s in found} == {
+        (sign, delta): first[i, j] for i, sign in enumerate(predictions.SIGNS) for j, delta in enumerate(predictions.DELTAS)
+    }
+    second = predictions._masks_second(theirs, Window().p_width, PROBABILITIES).sum(axis=(1, 2))
+    assert [s.trials for s in second_selection("x", ours, Window())] == second.tolist()
+    assert PROBABILITIES == predictions.PROBABILITIES
+    window = predictions.PUBLISHED_WINDOW
+    assert Window()[:5] == (window.theta, window.theta_width, window.spread, window.spread_width, window.delta_width)
+
+
+def test_the_sign_bias_is_an_underestimation_and_orders_the_surprises(tmp_path: pathlib.Path) -> None:
+    """Table 1: at the same error S_BF is smaller and Shannon larger where the outcome is farther out than the prediction."""
+    frame = simulated("gaussian:sigma=0.5", runs=20, trials=500)
+    found, _ = separated(frame, tmp_path, "gaussian:sigma=0.5", ["nas12*:p_c=0.1"])
+    own = {(s.sign, s.at): s for s in found.selected if s.prediction == 1}
+    for delta in (0.6, 0.7, 0.8, 0.9):
+        assert own[1, delta].bayes_factor < own[-1, delta].bayes_factor
+        assert own[1, delta].shannon > own[-1, delta].shannon
+    equal = [s for s in found.selected if s.prediction == 2 and s.trials > 0 and s.at > 0.1]
+    assert all(abs(s.bayes_factor - 1.0) < 0.2 for s in equal)
+    assert equal[0].shannon > equal[-1].shannon
+
+
+def test_a_persons_own_prediction_and_confidence(tmp_path: pathlib.Path) -> None:
+    frame = simulated("gaussian:sigma=0.5", runs=2, trials=200)
+    rng = np.random.default_rng(4)
+    frame["guess"], frame["sure"] = rng.normal(0.0, 1.0, len(frame)), rng.integers(1, 6, len(frame))
+    frame.loc[7, "guess"] = np.nan
+    order = order_for(frame, tmp_path, "gaussian:sigma=0.5", ["nas12*:p_c=0.1"])
+    question = Question(prediction="guess", confidence="sure", window=Window(confidence=(4.0, 1.5)))
+    found = {(s.sign, s.at): s.trials for s in separate(order, question).selected if s.prediction == 1}
+    error, guess = frame["outcome"] - frame["guess"], frame["guess"]
+    alike = (np.abs(np.abs(guess) - 1.0) < 0.25) & frame["sure"].isin([3, 4, 5]) & (frame["trial"] > 0)
+    for (sign, delta), trials in found.items():
+        assert trials == int((alike & (np.sign(error * guess) == sign) & (np.abs(np.abs(error) - delta) < 0.1)).sum())
+    assert sum(found.values()) > 30
+
+
+def test_an_estimate_after_the_outcome_is_the_next_trials_prediction(tmp_path: pathlib.Path) -> None:
+    frame = simulated("gaussian:sigma=0.5", runs=2, trials=200)
+    frame["estimate"] = np.random.default_rng(4).normal(0.0, 1.0, len(frame))
+    frame["guess"] = frame.groupby("subject")["estimate"].shift(1)
+    order = order_for(frame, tmp_path, "gaussian:sigma=0.5", ["nas12*:p_c=0.1"])
+    after, before = (
+        separate(order, Question(**{name: column})) for name, column in (("estimate", "estimate"), ("prediction", "guess"))
+    )
+    assert repr(after.selected) == repr(before.selected)  # NaN is not itself
+    assert sum(s.trials for s in after.selected) > 50
+    with pytest.raises(ValueError, match="name one of them"):
+        separate(order, Question(prediction="guess", estimate="estimate"))
+
+
+def test_confidence_without_a_window_is_the_middle_of_it(tmp_path: pathlib.Path) -> None:
+    frame = simulated("gaussian:sigma=0.5", runs=1, trials=100)
+    frame["sure"] = np.random.default_rng(4).integers(1, 6, len(frame))
+    order = order_for(frame, tmp_path, "gaussian:sigma=0.5", ["nas12*:p_c=0.1"])
+    found = separate(order, Question(confidence="sure"))
+    assert found.spread_windows["nas12_star"] == pytest.approx((frame["sure"].median(), frame["sure"].std(ddof=0)))
+
+
+def test_other_families_and_leaky_say_why_not(tmp_path: pathlib.Path) -> None:
+    learners = ["varsmile:m=0.1", "leaky:omega=0.8"]
+    found, _ = separated(simulated("bernoulli"), tmp_path, "bernoulli", learners)
+    assert found.selected == []
+    reasons = dict(found.unselected)
+    assert "Bernoulli" in reasons["varsmile"]
+    assert "no belief" in reasons["leaky"]
+    order = order_for(simulated("bernoulli"), tmp_path, "bernoulli", learners)
+    with pytest.raises(ValueError, match="family gaussian"):
+        separate(order, Question(prediction="outcome"))
+
+
+@pytest.mark.parametrize("text", ["theta=1", "theta=1:0", "delta=1:2", "p=x", "sigma=1", "p", "p=nan", "spread=0.5:-1"])
+def test_windows_that_are_not_accepted(text: str) -> None:
+    with pytest.raises(ValueError, match="MIDDLE:WIDTH"):
+        parse_window([text])
