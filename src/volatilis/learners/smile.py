@@ -77,8 +77,8 @@ def distance_moved(family: Any, work: Beliefs, log_norm: float, gamma: float) ->
 def solve_bound(family: Any, work: Beliefs, log_norm: float, bound: float, largest: float) -> float:
     """The gamma in [0, 1] with moved(gamma) = bound; moved grows from 0, first as gamma^2.
 
-    Regula falsi on the square root of the divergence, halving the weight of an end that stays (Illinois): superlinear, never
-    outside its bracket. It ends where rounding hides the rest: 1e-15 of the divergence.
+    Regula falsi on the square root of the divergence, with less weight on an end that stays (Anderson & Björck 1973): fast, and
+    never outside its bracket. It ends where rounding hides the rest: 1e-15 of the divergence.
     """
     if not bound > 0.0:
         return 0.0
@@ -97,9 +97,11 @@ def solve_bound(family: Any, work: Beliefs, log_norm: float, bound: float, large
         if abs(f) <= 1e-13 * target + 1e-15 / target or abs(gamma - before) <= 1e-14 * gamma:
             break
         if f < 0.0:
-            f_high *= 0.5 if moved == -1 else 1.0
+            if moved == -1:
+                f_high *= 1.0 - f / f_low if f > f_low else 0.5
             low, f_low, moved = gamma, f, -1
         else:
-            f_low *= 0.5 if moved == 1 else 1.0
+            if moved == 1:
+                f_low *= 1.0 - f / f_high if f < f_high else 0.5
             high, f_high, moved = gamma, f, 1
     return gamma
