@@ -143,14 +143,17 @@ def test_ctrl_c_leaves_nothing(trials: pathlib.Path) -> None:
     long = trials.parent / "long.csv"
     pd.DataFrame({"outcome": np.random.default_rng(0).normal(size=100_000)}).to_csv(long, index=False)
     out = trials.parent / "o.csv"
-    process = subprocess.Popen([*COMMAND, "run", long, *slow, "--out", out], stderr=subprocess.PIPE, text=True)
-    deadline = time.monotonic() + 60
-    while not list(trials.parent.glob(".o.csv.*")):  # it has begun
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-    time.sleep(1.0)
-    process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=60)
+    with subprocess.Popen([*COMMAND, "run", long, *slow, "--out", out], stderr=subprocess.PIPE, text=True) as process:
+        try:
+            deadline = time.monotonic() + 60
+            while not list(trials.parent.glob(".o.csv.*")):  # it has begun
+                assert time.monotonic() < deadline
+                time.sleep(0.05)
+            time.sleep(1.0)
+            process.send_signal(signal.SIGINT)
+            _, said = process.communicate(timeout=60)
+        finally:
+            process.kill()
     assert process.returncode == 130
     assert "Stopped. Nothing was written." in said
     assert not out.exists()
