@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Collection
 
 
 def learners() -> None:
@@ -20,7 +20,7 @@ def families() -> None:
     _show("family", FAMILIES)
 
 
-def _show(kind: str, names: Iterable[str]) -> None:
+def _show(kind: str, names: Collection[str]) -> None:
     from rich import box
     from rich.console import Console
     from rich.table import Table
@@ -28,7 +28,10 @@ def _show(kind: str, names: Iterable[str]) -> None:
     from volatilis.catalogue import parameters, sentence
     from volatilis.cli.errors import reported
 
-    table = Table(kind, "parameters", "what it does", box=box.SIMPLE_HEAD, show_lines=True)
+    table = Table(box=box.SIMPLE_HEAD, show_lines=True)
+    table.add_column(kind, min_width=max(map(len, names)))  # a name is typed as it stands here: it is never cut
+    table.add_column("parameters")
+    table.add_column("what it does")
     for name in names:
         lines = (
             f"[bold]{p.name}[/bold]: {p.accepts}" + ("" if p.default is None else f"; {p.default} if not given")
