@@ -112,7 +112,7 @@ def test_the_near_benchmark_says_how_near_it_is(results: pathlib.Path, monkeypat
         monkeypatch.setitem(settings.SIZES, name, TINY)
     reproduce(Order(("6",), "tiny", results, benchmark="near"))
     lines = (results / "data" / "nearness_categorical.csv").read_text().splitlines()
-    assert lines[0] == "s,p_c,distance"
+    assert lines[0] == "s,p_c,distance,closest_learner"
     assert len(lines) == 1 + 7 * 6
     assert all(0.0 <= float(line.split(",")[2]) < 1e-6 for line in lines[1:])
     assert "Merge80" in (results / "report.html").read_text()
