@@ -17,6 +17,7 @@ import pyarrow as pa
 from pyarrow import parquet
 
 import volatilis as vl
+from volatilis.traces import LEARNED, SURPRISES
 
 GROUPS, TRIALS = 1_000, 1_000
 LARGE = 20_000_000
@@ -29,8 +30,14 @@ try:
     app(sys.argv[1:], standalone_mode=False)
 finally:
     used = resource.getrusage(resource.RUSAGE_SELF)
-    print(json.dumps([used.ru_utime + used.ru_stime, used.ru_maxrss * 1024]), file=sys.stderr)
+    # ru_maxrss begins with what the maker of a process had; VmHWM with the program itself
+    peak = next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith("VmHWM"))
+    print(json.dumps([used.ru_utime + used.ru_stime, peak * 1024]), file=sys.stderr)
 """
+
+
+# What the kernels compute in one run: the two divergences, a run of their own each, stand on neither side.
+READOUTS = ",".join((*LEARNED, *SURPRISES))
 
 
 class Used(NamedTuple):
@@ -65,7 +72,7 @@ def a_million_rows(repeats: int) -> Sides:
         parquet.write_table(pa.table({"subject": subjects, "trial": trials, "outcome": ys.ravel()}), table)
         sides = []
         for turn in range(repeats + 1):
-            used = command("run", table, *ASKED, "--out", out).seconds
+            used = command("run", table, *ASKED, "--measures", READOUTS, "--out", out).seconds
             kernels = _seconds(lambda: [vl.run_many(one, ys) for one in (vl.VarSMiLe(family, 0.01), vl.Merge(family, 0.01, 20))])
             reading = _seconds(lambda: parquet.read_table(table))
             content = parquet.read_table(out)

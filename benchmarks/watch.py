@@ -11,7 +11,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-COMMAND = [sys.executable, "-c", "from volatilis.cli import main; main()", "watch"]
+# Says its largest memory at the end: that of wait4 begins with what the maker of the process had.
+PROGRAM = """
+import atexit, sys
+from volatilis.cli import main
+atexit.register(lambda: print(*(line for line in open("/proc/self/status") if line.startswith("VmHWM")), file=sys.stderr))
+main()
+"""
+COMMAND = [sys.executable, "-c", PROGRAM, "watch"]
 FAMILY = "gaussian:sigma=1,mu_0=20,sigma_0=10"
 VARSMILE, MERGE = "varsmile:m=0.001", "merge:n=20,p_c=0.001"
 LINES, SENSORS = 1_000_000, 100
@@ -42,12 +49,14 @@ def cost(path: pathlib.Path, learner: str, *options: str) -> Cost:
     """What the process itself used. Lines go to a file, as long as it lasts."""
     with open(path, "rb") as source, tempfile.TemporaryFile() as out:
         arguments = [*COMMAND, "--family", FAMILY, "--learner", learner, "--quiet", *options]
-        process = subprocess.Popen(arguments, stdin=source, stdout=out)
+        process = subprocess.Popen(arguments, stdin=source, stdout=out, stderr=subprocess.PIPE, text=True)
+        assert process.stderr is not None
+        said = process.stderr.read()
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         if process.returncode != 0:
             raise RuntimeError(f"volatilis watch ended with {process.returncode}")
-    return Cost(usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024)
+    return Cost(usage.ru_utime + usage.ru_stime, 1024 * int(said.split("VmHWM:")[1].split()[0]))
 
 
 def speeds(repeats: int) -> dict[str, float]:
