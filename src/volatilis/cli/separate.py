@@ -18,7 +18,7 @@ Examples:
       --measures log_bayes_factor_surprise,shannon_surprise --out pairs.csv
 
   volatilis separate helicopter.csv.gz --outcome x_t --by subj_num,sigma --reset new_block --prediction b_t
-      --family gaussian:sigma=column:sigma,mu_0=150,sigma_0=87 --learner nas12*:p_c=0.1 --selections counts.csv
+      --family gaussian:sigma=column:sigma,mu_0=150,sigma_0=87 --learner 'nas12*:p_c=0.1' --selections counts.csv
 """
 
 Out = Annotated[str | None, typer.Option(metavar="FILE", help="The table of all pairs; its ending says which kind. -: CSV.")]

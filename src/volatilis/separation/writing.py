@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import io
 import os
 import pathlib
+import re
 from typing import Any
 
 from volatilis.separation.advice import verdict
@@ -78,8 +80,18 @@ def write_picture(separation: Separation, path: str | os.PathLike[str]) -> None:
         plot.draw(picture, figure)
         ending = pathlib.Path(path).suffix.lower().removeprefix(".")
         stamp = {"Date": None} if ending == "svg" else {"CreationDate": None} if ending == "pdf" else {}
-        with whole_file(path) as file:
-            figure.savefig(file, format=ending, dpi=150, metadata=stamp)
+        content = io.BytesIO()
+        figure.savefig(content, format=ending, dpi=150, metadata=stamp)
+    with whole_file(path) as file:
+        file.write(_numbered(content.getvalue()) if ending == "svg" else content.getvalue())
+
+
+def _numbered(svg: bytes) -> bytes:
+    """Clip paths by the order in which they come: Matplotlib names them by the addresses of objects, which differ by chance."""
+    names = dict.fromkeys(re.findall(rb"url\(#(p[0-9a-f]{10})\)", svg))
+    for number, name in enumerate(names):
+        svg = svg.replace(name, b"clip%d" % number)
+    return svg
 
 
 def _write(path: str | os.PathLike[str], rows: list[dict[str, Any]]) -> None:
