@@ -15,7 +15,8 @@ import numpy as np
 PROGRAM = """
 import atexit, sys
 from volatilis.cli import main
-atexit.register(lambda: print(*(line for line in open("/proc/self/status") if line.startswith("VmHWM")), file=sys.stderr))
+from volatilis.paper.ledger import most_memory
+atexit.register(lambda: print("memory:", most_memory(), file=sys.stderr))
 main()
 """
 COMMAND = [sys.executable, "-c", PROGRAM, "watch"]
@@ -56,7 +57,7 @@ def cost(path: pathlib.Path, learner: str, *options: str) -> Cost:
         process.returncode = os.waitstatus_to_exitcode(status)
         if process.returncode != 0:
             raise RuntimeError(f"volatilis watch ended with {process.returncode}")
-    return Cost(usage.ru_utime + usage.ru_stime, 1024 * int(said.split("VmHWM:")[1].split()[0]))
+    return Cost(usage.ru_utime + usage.ru_stime, int(float(said.split("memory:")[1])))
 
 
 def speeds(repeats: int) -> dict[str, float]:

@@ -72,20 +72,7 @@ def run_sequence(learner: Any, state: Any, ys: Any, events: Any, progress: Any, 
         if event >= RESET:
             learner.restart(state)
             event -= RESET
-        if event == OBSERVE:
-            info = learner.update(state, ys[t])
-            if out.gamma.size > 0:
-                out.log_p[t] = info.log_p
-                out.log_p_0[t] = info.log_p_0
-                out.gamma[t] = info.gamma
-        else:
-            if event == ELAPSE:
-                learner.elapse(state)
-            if out.gamma.size > 0:
-                out.log_p[t] = np.nan
-                out.log_p_0[t] = np.nan
-                out.gamma[t] = np.nan
-        read_learned(learner, state, t, out)
+        take_step(learner, state, ys[t], event, t, out)
     progress[0] = events.size
 
 
@@ -100,21 +87,27 @@ def run_keyed(learner: Any, states: Any, order: Any, rows: Any, ys: Any, events:
         if not learner.has_room(state):
             progress[0] = j
             return
-        if events[t] == OBSERVE:
-            info = learner.update(state, ys[t])
-            if out.gamma.size > 0:
-                out.log_p[t] = info.log_p
-                out.log_p_0[t] = info.log_p_0
-                out.gamma[t] = info.gamma
-        else:
-            if events[t] == ELAPSE:
-                learner.elapse(state)
-            if out.gamma.size > 0:
-                out.log_p[t] = np.nan
-                out.log_p_0[t] = np.nan
-                out.gamma[t] = np.nan
-        read_learned(learner, state, t, out)
+        take_step(learner, state, ys[t], events[t], t, out)
     progress[0] = progress[1]
+
+
+@compiled_function
+def take_step(learner: Any, state: Any, y: Any, event: Any, t: int, out: Any) -> None:
+    """Step t, an observation or time that passes without one, with its readouts."""
+    if event == OBSERVE:
+        info = learner.update(state, y)
+        if out.gamma.size > 0:
+            out.log_p[t] = info.log_p
+            out.log_p_0[t] = info.log_p_0
+            out.gamma[t] = info.gamma
+    else:
+        if event == ELAPSE:
+            learner.elapse(state)
+        if out.gamma.size > 0:
+            out.log_p[t] = np.nan
+            out.log_p_0[t] = np.nan
+            out.gamma[t] = np.nan
+    read_learned(learner, state, t, out)
 
 
 @compiled_function

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import io
+import math
 import os
 import pathlib
 import re
