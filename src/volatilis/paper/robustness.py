@@ -9,13 +9,13 @@ import numpy as np
 from volatilis.environments import ChangingEnvironment
 from volatilis.paper.context import Context
 from volatilis.paper.lineup import all_learners, benchmark_for
-from volatilis.paper.settings import ASSUMED, GAUSSIAN, ROBUSTNESS_NOISES, family_of
+from volatilis.paper.settings import ASSUMED, CATEGORICAL, GAUSSIAN, ROBUSTNESS_NOISES, family_of
 from volatilis.paper.steady_state import described
 from volatilis.paper.tuned import Best, Environment
 from volatilis.sweep import Cell, Plan
 
-COMPARED = ("pf20", "MP20", "SOR20", "SOR20 (published)", "VarSMiLe", "SMiLe", "Leaky", "Merge1", "Merge20")
-GAUSSIAN_ONLY = ("Nas10*", "Nas12*")
+SAMPLING = ("pf20", "MP20", "SOR20", "SOR20 (published)", "Merge1", "Merge20")
+TUNED_FOR = {GAUSSIAN: ("VarSMiLe", "SMiLe", "Leaky", "Nas10*", "Nas12*"), CATEGORICAL: ("VarSMiLe", "SMiLe", "Leaky")}
 
 
 def simulate(context: Context, task: str) -> Any:
@@ -24,7 +24,7 @@ def simulate(context: Context, task: str) -> Any:
 
     panels = [Environment(task, noise, assumed) for noise in ROBUSTNESS_NOISES[task] for assumed in ASSUMED]
     tuned, rates, size = context.tuned(panels), context.size.rates(), context.size
-    names = ("Exact Bayes", *COMPARED, *(GAUSSIAN_ONLY if task == GAUSSIAN else ()))
+    names = ("Exact Bayes", *SAMPLING, *TUNED_FOR[task], *(f"{name} (free)" for name in TUNED_FOR[task]))
     cells = []
     for noise in ROBUSTNESS_NOISES[task]:
         ours = [panel for panel in panels if panel.noise == noise]

@@ -22,6 +22,8 @@ LEARNERS = (
     "Merge1",
     "SOR20",
     "SOR20 (published)",
+    "SOR10",
+    "SOR10 (published)",
     "SOR1",
     "VarSMiLe",
     "VarSMiLe (free)",
