@@ -57,6 +57,24 @@ def test_columns_of_other_names(trials: pathlib.Path, tmp_path: pathlib.Path) ->
     np.testing.assert_array_equal(found.x_t, expected.outcome)
 
 
+def test_the_files_own_name_of_subject(trials: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    renamed = tmp_path / "r.csv"
+    pd.read_csv(trials).rename(columns={"outcome": "x_t", "subject": "person"}).to_csv(renamed, index=False)
+    mapped = volatilis("run", renamed, *ASKED, "--outcome", "x_t", "--subject", "person", "-q")
+    assert mapped[0] == 0
+    assert mapped == volatilis("run", renamed, *ASKED, "--outcome", "x_t", "--by", "person", "-q")
+    assert mapped == volatilis("run", renamed, *ASKED, "--outcome", "x_t", "--subject", "person", "--by", "subject", "-q")
+    code, _, said = volatilis("run", renamed, *ASKED, "--outcome", "x_t", "--subject", "persn")
+    assert code == 2
+    assert "no column 'persn' (a group)" in said
+    renamed.write_text(renamed.read_text().replace("person,trial,x_t", "person,onset,x_t"))
+    code, _, _ = volatilis(
+        "run", renamed, *ASKED, "--outcome", "x_t", "--subject", "person", "--events", tmp_path / "e", "--duration", "1"
+    )
+    assert code == 0
+    assert "sub-1_task-volatile_events.tsv" in {path.name for path in (tmp_path / "e").rglob("*")}
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -17,6 +17,9 @@ By = Annotated[
     str | None,
     typer.Option(metavar="COLUMN,...", help="Columns that make a group; subject, session and block if they are there."),
 ]
+Subject = Annotated[str | None, typer.Option(metavar="COLUMN", help="The file's name for subject.")]
+Session = Annotated[str | None, typer.Option(metavar="COLUMN", help="The file's name for session.")]
+Block = Annotated[str | None, typer.Option(metavar="COLUMN", help="The file's name for block.")]
 Outcome = Annotated[str, typer.Option(metavar="COLUMN,...", help="The outcome's column; several for a vector.")]
 Trial = Annotated[
     str | None, typer.Option(metavar="COLUMN", help="Numbers the trials of a group; none: do not check their order.")
@@ -45,6 +48,9 @@ def order_from(
     categories: str | None,
     seed: int,
     workers: int | None,
+    subject: str | None = None,
+    session: str | None = None,
+    block: str | None = None,
 ) -> Order:
     """What was asked for, with lists split at commas."""
     from volatilis.catalogue import parse_family, parse_learners
@@ -63,6 +69,7 @@ def order_from(
         () if categories is None else names(categories),
         seed,
         workers,
+        tuple((role, name) for role, name in (("subject", subject), ("session", session), ("block", block)) if name is not None),
     )
 
 

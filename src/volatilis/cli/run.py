@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from volatilis.cli import options
+from volatilis.cli import event_options, options
 from volatilis.cli.errors import reported
 
 EXAMPLES = """
@@ -18,6 +18,8 @@ Examples:
 
   volatilis run helicopter.csv.gz --outcome x_t --by subj_num,sigma --reset new_block
       --family gaussian:sigma=column:sigma,mu_0=150,sigma_0=87 --learner nas12*:p_c=0.1 --out surprise.tsv
+
+  volatilis run trials.tsv --family bernoulli --learner varsmile:m=0.05 --by subject,run --events events --duration 1 --zscore run
 """
 
 
@@ -25,8 +27,14 @@ def run(
     table: options.Table,
     family: options.Family,
     learner: options.Learner,
-    out: Annotated[str, typer.Option(help="Where the table goes; its ending says which kind. -: CSV on standard output.")] = "-",
+    out: Annotated[
+        str | None,
+        typer.Option(help="Where the table goes; its ending says which kind. -: CSV on standard output, as without --events."),
+    ] = None,
     by: options.By = None,
+    subject: options.Subject = None,
+    session: options.Session = None,
+    block: options.Block = None,
     outcome: options.Outcome = "outcome",
     trial: options.Trial = None,
     reset: options.Reset = None,
@@ -36,19 +44,39 @@ def run(
     seed: options.Seed = 0,
     workers: options.Workers = None,
     quiet: options.Quiet = False,
+    events: event_options.Events = None,
+    events_format: event_options.Format = None,
+    onset: event_options.Onset = None,
+    duration: event_options.Duration = None,
+    regressors: event_options.Regressors = None,
+    centre: event_options.Centre = None,
+    zscore: event_options.ZScore = None,
+    run_by: event_options.RunBy = None,
+    task: event_options.Task = None,
+    allow_constant: event_options.AllowConstant = False,
+    overwrite: event_options.Overwrite = False,
 ) -> None:
     """Run learners over a table of trials: every measure of every learner, per row, beside the columns that were there."""
     with reported("run"):
+        from volatilis.events import run_events
+        from volatilis.events.terminal import show_written
         from volatilis.trials import run_table
         from volatilis.trials.terminal import progress_of, show_summary
 
+        roles = (subject, session, block)
         order = options.order_from(
-            table, family, learner, by, outcome, trial, reset, measures, missing, categories, seed, workers
+            table, family, learner, by, outcome, trial, reset, measures, missing, categories, seed, workers, *roles
+        )
+        plan = event_options.plan_from(
+            events, events_format, onset, duration, regressors, centre, zscore, run_by, task, allow_constant, overwrite
         )
         with progress_of(f"running over {table}", quiet) as progress:
-            summary = run_table(order, out, progress)
+            written = None if plan is None else run_events(order, plan, out, progress)
+            summary = written.summary if written else run_table(order, out or "-", progress)
         if not quiet:
-            show_summary(summary, out)
+            show_summary(summary, out or "-")
+        if written:
+            show_written(written, str(events), quiet)
 
 
 run.__doc__ = f"{run.__doc__}\n\n{EXAMPLES}"

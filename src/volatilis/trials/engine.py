@@ -5,6 +5,7 @@ The same numbers whatever the number of workers and however the rows of differen
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -27,7 +28,7 @@ GROUPING = ("subject", "session", "block")  # the groups of a table where nobody
 
 
 class Order(NamedTuple):
-    """What to compute. Columns are given by the file's own names.
+    """What to compute. Columns are given by the file's own names; subject, session and block also by `named`.
 
     by          the columns whose values make the groups; None: subject, session and block, as far as they are there
     outcome     the outcome's column, or several for a vector
@@ -36,6 +37,7 @@ class Order(NamedTuple):
     measures    None: all but those that take long; or names, or ("all",)
     missing     what a missing outcome means: error, elapse (time passes), skip
     categories  the names of the categories in their order, where outcomes are texts
+    named       the file's names of subject, session and block, in pairs: (("subject", "subj_num"),)
     """
 
     table: str | os.PathLike[str]
@@ -50,6 +52,7 @@ class Order(NamedTuple):
     categories: tuple[str, ...] = ()
     seed: int = 0
     workers: int | None = None
+    named: tuple[tuple[str, str], ...] = ()
 
 
 class Summary(NamedTuple):
@@ -66,13 +69,18 @@ class Summary(NamedTuple):
 
 
 class Result(NamedTuple):
-    """A whole table in memory: the input's columns and the computed ones, and what the latter are."""
+    """A whole table in memory: the input's columns and the computed ones, and what the latter are.
+
+    frame       as a pandas DataFrame, with texts that are all numbers as numbers
+    rows        as one pyarrow RecordBatch, with the input's columns as they stand in the file
+    """
 
     frame: Any
     columns: list[Column]
     by: tuple[str, ...]
     learners: dict[tuple[str, Key], Any]
     summary: Summary
+    rows: Any
 
 
 Progress = Callable[[float], None]
@@ -80,34 +88,48 @@ Progress = Callable[[float], None]
 
 def run_table(order: Order, out: str | os.PathLike[str], progress: Progress = lambda share: None) -> Summary:
     """Write the table with its computed columns; memory does not grow with the number of rows."""
-    typed = os.fspath(out) != "-" and kind_of(out)[0] in ("parquet", "jsonl")  # also says at once whether the name is accepted
+    typed = _keeps_types(out)  # also says at once whether the name is accepted
     engine = Engine(order)
     schema = engine.schema(typed)
     with engine, writer(out, schema) as write, ThreadPoolExecutor(1) as writing:
         written: Future[None] = writing.submit(lambda: None)
-        for batch in engine.batches(schema):  # the next batch is computed while this one is written
+        for batch in engine.batches():  # the next batch is computed while this one is written
             written.result()
-            written = writing.submit(write, batch)
+            written = writing.submit(write, _cast(batch, schema))
             progress(engine.table.share)
         written.result()
     progress(1.0)
     return engine.summary()
 
 
-def compute(order: Order, progress: Progress = lambda share: None) -> Result:
-    """The same in memory, as a pandas DataFrame."""
+def compute(
+    order: Order,
+    progress: Progress = lambda share: None,
+    out: str | os.PathLike[str] | None = None,
+    check: Callable[[Result], None] = lambda result: None,
+) -> Result:
+    """The same in memory. With `out` the table is written too; it gets its name after `check`, which may raise."""
     import pyarrow as pa
 
+    typed = out is not None and _keeps_types(out)
     engine = Engine(order)
-    schema = engine.schema(typed=True)
     batches = []
-    with engine:
-        for batch in engine.batches(schema):
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(engine)
+        shown = engine.schema(typed)
+        write = None if out is None else stack.enter_context(writer(out, shown))
+        for batch in engine.batches():
             batches.append(batch)
+            if write is not None:
+                write(_cast(batch, shown))
             progress(engine.table.share)
-    progress(1.0)
-    frame = pa.Table.from_batches(batches, schema).to_pandas()
-    return Result(frame, engine.columns, engine.inputs.by, engine.learners(), engine.summary())
+        columns = zip(*(batch.columns for batch in batches), strict=True)
+        rows = pa.RecordBatch.from_arrays([pa.concat_arrays(parts) for parts in columns], schema=engine.schema(typed=False))
+        frame = _cast(rows, engine.schema(typed=True)).to_pandas()
+        result = Result(frame, engine.columns, engine.inputs.by, engine.learners(), engine.summary(), rows)
+        progress(1.0)
+        check(result)
+    return result
 
 
 class Engine:
@@ -140,14 +162,14 @@ class Engine:
         kept = self.table.typed_schema() if typed else self.table.schema
         return pa.schema([*kept, *(pa.field(column.name, pa.float64()) for column in self.columns)])
 
-    def batches(self, schema: Any) -> Iterator[Any]:
-        """The table's batches with the computed columns."""
+    def batches(self) -> Iterator[Any]:
+        """The table's batches with the computed columns, the others as they stand in the file."""
         import pyarrow as pa
 
+        schema = self.schema(typed=False)
         for batch in self.table.batches():
             computed = self._process(batch)
-            kept = [_cast(batch.column(i), schema.field(i).type) for i in range(batch.num_columns)]
-            yield pa.RecordBatch.from_arrays([*kept, *map(arrow, computed.values())], schema=schema)
+            yield pa.RecordBatch.from_arrays([*batch.columns, *map(arrow, computed.values())], schema=schema)
 
     def summary(self) -> Summary:
         return Summary(self._rows, len(self._sessions), self._missing, self._not_finite, self._left_out)
@@ -163,7 +185,8 @@ class Engine:
 
     def _roles(self, table: Table) -> Roles:
         order, there = self.order, table.columns
-        by = order.by if order.by is not None else tuple(name for name in GROUPING if name in there)
+        named = dict(order.named)
+        by = order.by if order.by is not None else tuple(name for name in GROUPING if name in named or name in there)
         trial = order.trial if order.trial is not None else "trial" if "trial" in there else "none"
 
         def find(name: str, use: str) -> str:
@@ -171,7 +194,7 @@ class Engine:
 
         return Roles(
             tuple(find(name, "the outcome") for name in order.outcome),
-            tuple(find(name, "a group") for name in by),
+            tuple(find(named.get(name, name), "a group") for name in by),
             None if trial == "none" else find(trial, "the trial"),
             None if order.reset is None else find(order.reset, "where learners start anew"),
             tuple(
@@ -244,7 +267,19 @@ def _words_of(key: Key) -> list[int]:
     return list(np.frombuffer(digest[:16], dtype=np.uint32).tolist())
 
 
-def _cast(values: Any, kind: Any) -> Any:
+def _keeps_types(out: str | os.PathLike[str]) -> bool:
+    return os.fspath(out) != "-" and kind_of(out)[0] in ("parquet", "jsonl")
+
+
+def _cast(batch: Any, schema: Any) -> Any:
+    """The same columns with the types of a schema."""
+    import pyarrow as pa
+
+    columns = [_cast_column(batch.column(i), field.type) for i, field in enumerate(schema)]
+    return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def _cast_column(values: Any, kind: Any) -> Any:
     import pyarrow as pa
 
     from volatilis.tables import empty_as_missing

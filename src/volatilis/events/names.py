@@ -1,0 +1,78 @@
+"""File names as BIDS has them: sub-01_ses-1_task-helicopter_run-2, from the columns that make a run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from volatilis.tables import column_named
+from volatilis.trials.groups import Key, shown
+
+KNOWN = {  # what columns are called, without marks and capitals, and the entity that each stands for
+    **dict.fromkeys(("sub", "subj", "subject", "subjectid", "subjnum", "participant", "participantid"), "sub"),
+    **dict.fromkeys(("ses", "session", "sessionid"), "ses"),
+    **dict.fromkeys(("run", "block"), "run"),
+}
+BEFORE_TASK = ("sub", "ses")
+
+
+class Entity(NamedTuple):
+    """A part of a file's name, and the column that its value comes from."""
+
+    name: str
+    column: str
+
+
+def entities(asked: Sequence[str], columns: Sequence[str], path: str) -> list[Entity]:
+    """From COLUMN or ENTITY=COLUMN, in the order of BIDS; columns that BIDS has no name for come last."""
+    found: list[Entity] = []
+    for text in asked:
+        given, equals, column = text.partition("=")
+        if not equals or text in columns:
+            given, column = "", text
+        column = column_named(columns, column.strip(), path, "a run")
+        taken = {entity.name for entity in found}
+        own = _plain(column).lower()
+        name = given.strip() or KNOWN.get(own, own)
+        if name in taken and not given:
+            name = own  # both run and block: run-1_block-2
+        if name in taken or not re.fullmatch("[a-z][a-z0-9]*", name) or name == "task":
+            raise ValueError(
+                f"the column {column!r} cannot be {name!r} in a file's name; name it with --run-by, such as sub={column}"
+            )
+        found.append(Entity(name, column))
+    order = ("sub", "ses", "run")
+    return sorted(found, key=lambda entity: order.index(entity.name) if entity.name in order else len(order))
+
+
+def run_names(parts: Sequence[Entity], keys: Sequence[Key], task: str) -> list[str]:
+    """One name per run; an error where two would share one."""
+    names = [_run_name(parts, key, task) for key in keys]
+    seen: dict[str, Key] = {}
+    for name, key in zip(names, keys, strict=True):
+        folded = name.casefold()  # some file systems know no capitals
+        if folded in seen:
+            columns = [part.column for part in parts]
+            raise ValueError(
+                f"two runs would be written as {name}: {shown(columns, seen[folded])} and {shown(columns, key)}; names hold "
+                "letters and digits only, and capitals make no difference: rename one in the table"
+            )
+        seen[folded] = key
+    return names
+
+
+def _run_name(parts: Sequence[Entity], key: Key, task: str) -> str:
+    labels = []
+    for part, value in zip(parts, key, strict=True):
+        label = _plain(value.removeprefix(f"{part.name}-"))  # participant_id holds sub-01
+        if not label:
+            raise ValueError(f"{part.column} = {value!r} has no letter or digit, so no file can be named after it")
+        labels.append((part.name, f"{part.name}-{label}"))
+    before = [label for name, label in labels if name in BEFORE_TASK]
+    after = [label for name, label in labels if name not in BEFORE_TASK]
+    return "_".join((*before, f"task-{task}", *after))
+
+
+def _plain(text: str) -> str:
+    return re.sub("[^A-Za-z0-9]+", "", text)

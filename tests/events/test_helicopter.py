@@ -1,0 +1,60 @@
+"""People's trials in the helicopter task, as docs/how-to/helicopter-events.md goes about them.
+
+The file is read where it is found (VOLATILIS_DATA, or a folder `shared/data` beside the checkout).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import re
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+import volatilis as vl
+from volatilis.cli import app
+
+from .example import done
+
+DATA = pathlib.Path(os.environ.get("VOLATILIS_DATA", pathlib.Path(__file__).resolve().parents[3] / "shared" / "data"))
+TRIALS = DATA / "bruckner_helicopter" / "experiment1_trials.csv.gz"
+PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "how-to" / "helicopter-events.md"
+pytestmark = pytest.mark.skipif(not TRIALS.exists(), reason=f"the helicopter task's trials are not there: {TRIALS}")
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", PAGE.read_text(), re.DOTALL)
+
+
+def test_the_page_does_what_it_says(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The page's own Python and command, on the real file; its regressors against the library without tables."""
+    monkeypatch.chdir(tmp_path)
+    for subject, own in pd.read_csv(TRIALS).query("subj_num <= 2").groupby("subj_num"):  # two of the 129, for time
+        folder = tmp_path / "adaptivelearning_analysis" / "al_data" / "first_experiment" / f"sub_{subject}" / "behav"
+        folder.mkdir(parents=True)
+        own.to_csv(folder / f"sub-{subject}_task-helicopter_behav.tsv", sep="\t", index=False)
+    onsets, glm, epochs = blocks("python")
+    exec(compile(onsets, "onsets", "exec"), {})
+    trials = pd.read_csv("helicopter.csv")
+    command = next(block for block in blocks("bash") if "--events" in block)
+    done(CliRunner().invoke(app, command.replace("\\\n", " ").split()[1:]))
+
+    own = trials[(trials.subj_num == 2) & (trials.run == 1)]
+    learner = vl.Nas12Star(vl.Gaussian(sigma=float(own.sigma.iloc[0]), mu_0=150.0, sigma_0=87.0), p_c=0.1)
+    wanted = vl.run(learner, own.x_t.to_numpy(dtype=float)).shannon_surprise
+    name = "events/sub-2_task-helicopter_run-1"
+    events = pd.read_csv(f"{name}_events.tsv", sep="\t")
+    np.testing.assert_allclose(events.nas12_star_shannon_surprise, (wanted - wanted.mean()) / wanted.std(), atol=1e-10)
+    sidecar = json.loads(pathlib.Path(f"{name}_events.json").read_text())
+    assert sidecar["nas12_star_shannon_surprise"]["FamilyParameters"]["sigma"] == own.sigma.iloc[0]
+
+    made: dict[str, Any] = {}
+    exec(compile(glm, "glm", "exec"), made)
+    assert {"hidden", "visible", "merge_shannon_surprise", "merge_adaptation_rate"} <= set(made["design"].columns)
+    exec(compile(epochs, "epochs", "exec"), made)
+    assert len(made["epochs"]) == 200
