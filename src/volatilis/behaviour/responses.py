@@ -198,10 +198,12 @@ def check_bounds(model: Any) -> None:
 
 @response
 class UnderBelief(NamedTuple):
-    """The paper's second criterion: the density of the prediction under the learner's belief about theta."""
+    """The paper's second criterion: the density of the prediction, less a constant bias, under the learner's belief."""
+
+    bias: Real = 0.0
 
     def log_response(self, learner: Any, state: Any, given: float, before: float) -> float:
-        return state.belief_log_density(learner.family, given)
+        return state.belief_log_density(learner.family, given - self.bias)
 
     @python_only
     def check_learner(self, learner: Any) -> None:
@@ -217,22 +219,10 @@ class UnderBelief(NamedTuple):
 class Softmax(NamedTuple):
     """A choice among the categories: P(k) = p_k^beta / sum_j p_j^beta, p the belief's mean. beta = 1 is probability matching."""
 
-    beta: NonNegative
+    beta: NonNegative = 1.0
 
     def log_response(self, learner: Any, state: Any, given: float, before: float) -> float:
         return log_softmax(self.beta, learner, state, given)
-
-    @python_only
-    def check_learner(self, learner: Any) -> None:
-        needs_categories(self, learner)
-
-
-@response
-class ProbabilityMatching(NamedTuple):
-    """A choice among the categories as often as the belief gives them: P(k) = p_k."""
-
-    def log_response(self, learner: Any, state: Any, given: float, before: float) -> float:
-        return log_softmax(1.0, learner, state, given)
 
     @python_only
     def check_learner(self, learner: Any) -> None:
