@@ -1,55 +1,11 @@
-"""How the report looks (STYLE) and what it does on a click (SCRIPT). Both go into the page as they are."""
+"""How the report looks beyond what all pages share (STYLE), and what it does on a click (SCRIPT)."""
 
 STYLE = """
-:root {
-  color-scheme: light dark;
-  --paper: #fbfaf8; --raised: #ffffff; --sunken: #f2f0ec; --line: #dfdbd3;
-  --ink: #1d2328; --soft: #59626b; --accent: #0b5c8a;
-  --good: #0c6b58; --good-back: #e0f3ee; --partly: #875100; --partly-back: #fdf0d9;
-  --bad: #a81f3d; --bad-back: #fce8ec; --open: #545d68; --open-back: #ebedf0;
-  --sans: system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", "Liberation Sans", Arial, sans-serif;
-  --serif: Charter, "Iowan Old Style", "Palatino Linotype", "Source Serif 4", Georgia, "Liberation Serif", serif;
-  --mono: ui-monospace, "SF Mono", Menlo, Consolas, "Liberation Mono", monospace;
-}
-@media screen and (prefers-color-scheme: dark) {
-  :root {
-    --paper: #14181c; --raised: #1c2227; --sunken: #22292f; --line: #343d45;
-    --ink: #e4e8eb; --soft: #a2adb7; --accent: #79bfe8;
-    --good: #6fd6bd; --good-back: #12352e; --partly: #f0bd6a; --partly-back: #3b2c10;
-    --bad: #ff9db0; --bad-back: #45191f; --open: #b9c2cb; --open-back: #2c343b;
-  }
-}
-*, *::before, *::after { box-sizing: border-box; }
-html { -webkit-text-size-adjust: 100%; text-size-adjust: 100%; scroll-behavior: smooth; scroll-padding-top: 1.5rem; }
-body { margin: 0; background: var(--paper); color: var(--ink); font: 1rem/1.6 var(--sans); overflow-wrap: break-word; }
-h1, h2, h3 { font-family: var(--serif); line-height: 1.2; text-wrap: balance; margin: 0; font-weight: 700; }
-h1 { font-size: clamp(1.9rem, 1.4rem + 2.4vw, 3rem); letter-spacing: -0.015em; }
-h2 { font-size: clamp(1.5rem, 1.3rem + 0.9vw, 1.95rem); letter-spacing: -0.01em; }
-h3 { font-size: 1.2rem; }
-p { margin: 0.7rem 0; max-width: 70ch; }
-a { color: var(--accent); text-underline-offset: 0.15em; }
-a:focus-visible, button:focus-visible, input:focus-visible, summary:focus-visible, .scroll:focus-visible {
-  outline: 3px solid var(--accent); outline-offset: 2px; border-radius: 0.3rem;
-}
-code, pre { font-family: var(--mono); font-size: 0.88em; }
-code { display: inline-block; max-width: 100%; background: var(--sunken); border-radius: 0.25rem; padding: 0 0.3em;
-  overflow-wrap: anywhere; white-space: pre-wrap; }
-code span { display: inline-block; max-width: 100%; }
-sub, sup { line-height: 0; }
-.power { white-space: nowrap; }
-[hidden] { display: none !important; }
-.skip { position: absolute; left: -100vw; }
-.skip:focus { left: 1rem; top: 0.5rem; z-index: 9; background: var(--raised); padding: 0.5rem 1rem; }
-
 .page { max-width: 84rem; margin: 0 auto; padding: 0 2.5rem 4rem; }
 .page > nav { min-width: 0; }
 main { min-width: 0; }
 header { padding: 3.5rem 0 1.8rem; border-bottom: 1px solid var(--line); margin-bottom: 1rem; }
 .subtitle { font: 1.2rem/1.5 var(--serif); color: var(--soft); margin: 0.8rem 0 0; max-width: 60ch; }
-.chips { display: flex; flex-wrap: wrap; gap: 0.4rem 1.6rem; margin: 1.4rem 0 0; font-size: 0.9rem; }
-.chips div { display: flex; gap: 0.45rem; min-width: 0; }
-.chips dt { color: var(--soft); }
-.chips dd { margin: 0; font-weight: 600; min-width: 0; }
 section { padding: 2.2rem 0 1rem; }
 section > h2 { margin-bottom: 1rem; }
 
@@ -113,19 +69,6 @@ svg .holds, svg .partly, svg .fails, svg .open { fill: currentColor; }
 .filter input { width: 100%; }
 .filter output { flex: 1 1 12rem; color: var(--soft); font-size: 0.87rem; }
 
-table { border-collapse: collapse; width: 100%; font-size: 0.92rem; line-height: 1.45; font-variant-numeric: tabular-nums; }
-caption { text-align: left; color: var(--soft); font-size: 0.9rem; padding: 0 0 0.6rem; }
-th, td { text-align: left; vertical-align: top; padding: 0.55rem 0.8rem; border-bottom: 1px solid var(--line); }
-thead th { color: var(--soft); font-size: 0.8rem; font-weight: 650; vertical-align: bottom;
-  border-bottom: 2px solid var(--line); }
-.number { text-align: right; white-space: nowrap; }
-.scroll { overflow-x: auto; margin: 0.9rem 0; border: 1px solid var(--line); border-radius: 0.7rem; background: var(--raised); }
-.scroll table { width: 100%; min-width: max-content; }
-.scroll caption { padding: 0.8rem 0.9rem 0.4rem; position: sticky; left: 0; max-width: min(100vw - 2.5rem, 60rem); }
-.scroll th[scope="row"] { position: sticky; left: 0; background: var(--raised); font-weight: 500;
-  max-width: 15rem; min-width: 7rem; }
-.scroll tr:last-child > * { border-bottom: 0; }
-.scroll td { max-width: 26rem; }
 .claims { table-layout: fixed; }
 .claims thead th { position: sticky; top: 0; background: var(--paper); z-index: 1; border: 0;
   box-shadow: inset 0 -2px var(--line); }

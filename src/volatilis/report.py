@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import base64
 import contextlib
-import hashlib
 import html
 import os
 import pathlib
@@ -23,6 +22,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple, get_args
 
 from volatilis._report_style import SCRIPT, STYLE
+from volatilis.pages import document
 
 Verdict = Literal["holds", "holds with the published code only", "does not hold", "cannot be told at this size"]
 
@@ -154,17 +154,13 @@ def page(content: Report) -> str:
     """The whole page."""
     _check(content)
     sections = [part for part in _sections(content) if part is not None]
-    policy = f"default-src 'none'; img-src data:; style-src {_fingerprint(STYLE)}; script-src {_fingerprint(SCRIPT)}"
-    return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{html.escape(content.title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
+    body = (
         '<a class="skip" href="#main">To the content</a>\n'
         f'<div class="page">\n{_menu(sections)}\n<main id="main">\n{_header(content)}\n'
         + "\n".join(f'<section id="{part.anchor}">\n{part.body}\n</section>' for part in sections)
-        + f"\n</main>\n</div>\n<script>{SCRIPT}</script>\n</body>\n</html>\n"
+        + "\n</main>\n</div>"
     )
+    return document(content.title, STYLE, SCRIPT, body)
 
 
 def _check(content: Report) -> None:
@@ -221,10 +217,6 @@ def _text(text: str) -> str:
 
 def _anchor(kind: str, key: str) -> str:
     return f"{kind}-" + re.sub(r"[^A-Za-z0-9]+", "-", key).strip("-").lower()
-
-
-def _fingerprint(source: str) -> str:
-    return f"'sha256-{base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()}'"
 
 
 def _items(texts: Iterable[str], name: str) -> str:

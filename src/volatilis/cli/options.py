@@ -32,6 +32,20 @@ Categories = Annotated[
 ]
 Seed = Annotated[int, typer.Option(min=0, help="For learners that sample.")]
 Workers = Annotated[int | None, typer.Option(min=1, help="Threads; one per core if not given. The numbers are the same.")]
+Report = Annotated[
+    str | None,
+    typer.Option(metavar="OUT.html", help="A page with a picture per group: outcomes, estimates, surprise, changes found."),
+]
+ReportGroups = Annotated[
+    int | None,
+    typer.Option(
+        min=1, help="Groups that the report draws at most, the first, with room for 4,000 numbers each; 500 if not given."
+    ),
+]
+Prediction = Annotated[
+    str | None,
+    typer.Option(metavar="COLUMN,...", help="People's own prediction, for the report; prediction, if it is there."),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no summary.")]
 
 

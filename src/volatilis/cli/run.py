@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import contextlib
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from volatilis.cli import event_options, options
 from volatilis.cli.errors import reported
+
+if TYPE_CHECKING:
+    from volatilis.trials import Watcher
 
 EXAMPLES = """
 Examples:
@@ -20,6 +24,8 @@ Examples:
       --family gaussian:sigma=column:sigma,mu_0=150,sigma_0=87 --learner nas12*:p_c=0.1 --out surprise.tsv
 
   volatilis run trials.tsv --family bernoulli --learner varsmile:m=0.05 --by subject,run --events events --duration 1 --zscore run
+
+  volatilis run trials.csv --family gaussian:sigma=10,mu_0=150,sigma_0=87 --learner merge:n=20,p_c=0.1 --report surprise.html
 """
 
 
@@ -29,8 +35,11 @@ def run(
     learner: options.Learner,
     out: Annotated[
         str | None,
-        typer.Option(help="Where the table goes; its ending says which kind. -: CSV on standard output, as without --events."),
+        typer.Option(help="Where the table goes; its ending says which kind. -: CSV on standard output, as without any output."),
     ] = None,
+    report: options.Report = None,
+    report_groups: options.ReportGroups = None,
+    prediction: options.Prediction = None,
     by: options.By = None,
     subject: options.Subject = None,
     session: options.Session = None,
@@ -57,7 +66,7 @@ def run(
     overwrite: event_options.Overwrite = False,
 ) -> None:
     """Run learners over a table of trials: every measure of every learner, per row, beside the columns that were there."""
-    with reported("run"):
+    with reported("run"), contextlib.ExitStack() as outputs:
         from volatilis.events import run_events
         from volatilis.events.terminal import show_written
         from volatilis.trials import run_table
@@ -70,12 +79,26 @@ def run(
         plan = event_options.plan_from(
             events, events_format, onset, duration, regressors, centre, zscore, run_by, task, allow_constant, overwrite
         )
+        watchers: list[Watcher] = []
+        if report is not None:
+            from volatilis.trial_report import GROUPS, report_to
+
+            asked = None if prediction is None else options.names(prediction)
+            watchers.append(outputs.enter_context(report_to(report, report_groups or GROUPS, asked, (table, out or "-"))))
+        elif prediction is not None or report_groups is not None:
+            raise ValueError("--prediction and --report-groups are for a report: give --report OUT.html too")
+        if out is None and report is None and plan is None:
+            out = "-"
         with progress_of(f"running over {table}", quiet) as progress:
-            written = None if plan is None else run_events(order, plan, out, progress)
-            summary = written.summary if written else run_table(order, out or "-", progress)
+            if plan is None:
+                written, summary = None, run_table(order, out, progress, watchers)
+            else:
+                written = run_events(order, plan, out, progress, watchers)
+                summary = written.summary
+        outputs.close()
         if not quiet:
-            show_summary(summary, out or "-")
-        if written:
+            show_summary(summary, *(path for path in (out, report) if path is not None))
+        if written is not None:
             show_written(written, str(events), quiet)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +14,7 @@ from volatilis.events.regressors import left_out
 from volatilis.events.runs import Run, runs_of
 from volatilis.events.writing import staged
 from volatilis.tables import open_table
-from volatilis.trials import Order, Result, Summary, compute
+from volatilis.trials import Order, Result, Summary, Watcher, compute
 
 Progress = Callable[[float], None]
 WRITERS: dict[str, Callable[[Run], dict[str, str]]] = {
@@ -39,6 +39,7 @@ def run_events(
     plan: Plan,
     out: str | os.PathLike[str] | None = None,
     progress: Progress = lambda share: None,
+    watchers: Sequence[Watcher] = (),
 ) -> Written:
     """Event files for every run, and the whole table too if `out` is given."""
     check_plan(plan)
@@ -55,7 +56,7 @@ def run_events(
             made.update(_texts(runs, result, order, plan, _part(progress, 0.5, 0.8)))
             files.add(made, _part(progress, 0.8, 1.0))
 
-        summary = compute(order, _part(progress, 0.0, 0.5), out, prepare).summary
+        summary = compute(order, _part(progress, 0.0, 0.5), out, prepare, watchers).summary
         files.commit()
     return Written(summary, len(runs), tuple(made), tuple(notes))
 

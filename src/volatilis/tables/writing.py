@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import math
 import os
@@ -17,6 +18,7 @@ import numpy as np
 from volatilis.tables.formats import compressed, kind_of
 
 STANDARD_OUTPUT = "-"
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 @contextlib.contextmanager
@@ -35,6 +37,8 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
             os.fsync(file.fileno())
         os.replace(partial, path)
     except OSError as error:
+        if error.errno not in NO_ROOM:  # of something else that went on meanwhile, such as reading the input
+            raise
         raise OSError(error.errno, f"cannot write {path}: {error.strerror or error}") from None
     finally:
         with contextlib.suppress(OSError):

@@ -10,7 +10,7 @@ import hashlib
 import json
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, NamedTuple
 
@@ -23,6 +23,7 @@ from volatilis.trials.groups import Group, Key, split
 from volatilis.trials.inputs import Inputs, Roles, Rows
 from volatilis.trials.measures import Column, check_chosen, columns_for, left_out
 from volatilis.trials.sessions import Session
+from volatilis.trials.watching import Seen, Watcher
 
 GROUPING = ("subject", "session", "block")  # the groups of a table where nobody says otherwise
 
@@ -86,12 +87,18 @@ class Result(NamedTuple):
 Progress = Callable[[float], None]
 
 
-def run_table(order: Order, out: str | os.PathLike[str], progress: Progress = lambda share: None) -> Summary:
-    """Write the table with its computed columns; memory does not grow with the number of rows."""
-    typed = _keeps_types(out)  # also says at once whether the name is accepted
-    engine = Engine(order)
+def run_table(
+    order: Order,
+    out: str | os.PathLike[str] | None,
+    progress: Progress = lambda share: None,
+    watchers: Sequence[Watcher] = (),
+) -> Summary:
+    """Write the table with its computed columns; memory does not grow with the number of rows. None: only watchers get it."""
+    typed = out is not None and _keeps_types(out)  # also says at once whether the name is accepted
+    engine = Engine(order, watchers)
     schema = engine.schema(typed)
-    with engine, writer(out, schema) as write, ThreadPoolExecutor(1) as writing:
+    put = contextlib.nullcontext(_nowhere) if out is None else writer(out, schema)
+    with engine, put as write, ThreadPoolExecutor(1) as writing:
         written: Future[None] = writing.submit(lambda: None)
         for batch in engine.batches():  # the next batch is computed while this one is written
             written.result()
@@ -107,12 +114,13 @@ def compute(
     progress: Progress = lambda share: None,
     out: str | os.PathLike[str] | None = None,
     check: Callable[[Result], None] = lambda result: None,
+    watchers: Sequence[Watcher] = (),
 ) -> Result:
     """The same in memory. With `out` the table is written too; it gets its name after `check`, which may raise."""
     import pyarrow as pa
 
     typed = out is not None and _keeps_types(out)
-    engine = Engine(order)
+    engine = Engine(order, watchers)
     batches = []
     with contextlib.ExitStack() as stack:
         stack.enter_context(engine)
@@ -135,7 +143,7 @@ def compute(
 class Engine:
     """The state of a run: for every group and learner a session that goes on from batch to batch."""
 
-    def __init__(self, order: Order) -> None:
+    def __init__(self, order: Order, watchers: Sequence[Watcher] = ()) -> None:
         if not order.learners:
             raise ValueError("no learner is given; one at least is needed, such as --learner merge:n=20,p_c=0.01")
         missing_policy(order.missing)
@@ -151,6 +159,9 @@ class Engine:
         self._stop = threading.Event()
         self._rows = self._missing = 0
         self._not_finite = {column.name: 0 for column in self.columns}
+        self._watchers = watchers
+        for watcher in watchers:
+            watcher.begin(self)
 
     def __enter__(self) -> Engine:
         self._pool = ThreadPoolExecutor(thread_count(self.order.workers))
@@ -212,8 +223,8 @@ class Engine:
         first = next((batch for batch in self.table.batches() if batch.num_rows), None)
         if first is None:
             raise ValueError(f"{self.table.path} has a header and no rows")
-        made = self.inputs.learners(self.inputs.read(first.slice(0, 1), 1), Group((), slice(0, 1)))
-        labelled = {recipe.label: learner for recipe, learner in zip(self.order.learners, made, strict=True)}
+        self.examples = self.inputs.learners(self.inputs.read(first.slice(0, 1), 1), Group((), slice(0, 1)))
+        labelled = {recipe.label: learner for recipe, learner in zip(self.order.learners, self.examples, strict=True)}
         columns = [column for label, learner in labelled.items() for column in columns_for(label, learner, self.order.measures)]
         self._left_out = {label: left_out(columns, label, learner) for label, learner in labelled.items()}
         if self.order.measures is not None:
@@ -246,6 +257,8 @@ class Engine:
         self._rows += batch.num_rows
         for name, values in computed.items():
             self._not_finite[name] += int(np.count_nonzero(~np.isfinite(values)))
+        for watcher in self._watchers:
+            watcher.see(Seen(batch, rows, groups, computed))
         return computed
 
     def _new_sessions(self, rows: Rows, group: Group) -> list[Session]:
@@ -264,6 +277,10 @@ class Engine:
             values = found[column.label][column.measure]
             computed[column.name][group.rows] = values if column.element is None else values[:, column.element]
         return int(absent.sum())
+
+
+def _nowhere(batch: Any) -> None:
+    """Where a table goes that nobody wants written."""
 
 
 def _words_of(key: Key) -> list[int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -52,6 +53,10 @@ class Inputs:
     def by(self) -> tuple[str, ...]:
         return self._roles.by
 
+    @property
+    def outcome(self) -> tuple[str, ...]:
+        return self._roles.outcome
+
     def read(self, batch: Any, first: int) -> Rows:
         """What learners need of a batch."""
         roles, path = self._roles, self._path
@@ -61,12 +66,12 @@ class Inputs:
             marks = numbers(batch.column(roles.reset), path, first, roles.reset, "0 or 1")
             resets = (marks != 0.0) & ~np.isnan(marks)
         parameters = {name: np.array(texts(batch.column(name)), dtype=object) for name in roles.parameters}
-        return Rows(first, self._outcomes(batch, first), trials, resets, parameters)
+        return Rows(first, self.values(batch, roles.outcome, first), trials, resets, parameters)
 
-    def _outcomes(self, batch: Any, first: int) -> np.ndarray:
-        """One number per row, or a row of numbers."""
+    def values(self, batch: Any, names: Sequence[str], first: int) -> np.ndarray:
+        """Columns of outcomes, or of what people say about outcomes: one number per row, or a row of numbers."""
         read = self._categories if self._order.categories else self._numbers
-        columns = [read(batch.column(name), name, first) for name in self._roles.outcome]
+        columns = [read(batch.column(name), name, first) for name in names]
         return columns[0] if len(columns) == 1 else np.stack(columns, axis=1)
 
     def _numbers(self, values: Any, column: str, first: int) -> np.ndarray:

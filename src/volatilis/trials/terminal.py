@@ -23,11 +23,11 @@ def progress_of(what: str, quiet: bool) -> Iterator[Callable[[float], None]]:
         yield lambda share: bar.update(task, completed=share)
 
 
-def show_summary(summary: Summary, out: str) -> None:
+def show_summary(summary: Summary, *outputs: str) -> None:
     from rich.console import Console
 
     console = Console(stderr=True, highlight=False)
-    where = "" if out == "-" else f" -> {out}"
+    where = "".join(f" -> {out}" for out in outputs if out != "-")
     groups = "1 group" if summary.groups == 1 else f"{summary.groups:,} groups"
     console.print(f"{summary.rows:,} rows in {groups}, {len(summary.not_finite)} columns computed{where}", soft_wrap=True)
     slow = {name for names in summary.left_out.values() for name in names}
