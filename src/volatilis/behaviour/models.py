@@ -59,6 +59,14 @@ class Model(NamedTuple):
         return catalogue.LEARNERS[self.learner.name] in (ParticleFilter, StratifiedResampling)
 
 
+def noise_alone(model: Model) -> tuple[float, float] | None:
+    """Where sd is all the noise there is, and free: p and c of log P = -A / sd^p - log sd - c (`responses`); else None."""
+    fields = model.response.fields
+    if model.samples() or len(fields) != 1 or fields[0] != ("sd", catalogue.FREE):
+        return None
+    return getattr(RESPONSES[model.response.name], "_noise_alone", None)
+
+
 def response_parameters(name: str) -> list[Parameter]:
     cls = RESPONSES[name]
     rules, defaults = rules_of(cls), cls._field_defaults  # type: ignore[attr-defined]

@@ -123,6 +123,11 @@ class LaplaceNoise(NamedTuple):
             needs_variance(self, learner)
 
 
+# p and c of log P = -A / sd^p - log sd - c, where A depends on nothing but how far the response is from the mean
+GaussianNoise._noise_alone = (2.0, 0.5 * LOG_2_PI)  # type: ignore[attr-defined]
+LaplaceNoise._noise_alone = (1.0, 0.5 * math.log(2.0))  # type: ignore[attr-defined]
+
+
 @response
 class TruncatedNoise(NamedTuple):
     """A slider from low to high, whose responses are those of `GaussianNoise` that lie on it."""
