@@ -38,7 +38,7 @@ from volatilis._codegen import Code, CompilationError, compile_driver, link, pro
 FORMAT = 2
 # The sources that kernels are made of
 CORE = (
-    *("special", "surprise", "_drivers", "families/", "learners/", "behaviour/responses", "behaviour/_drivers"),
+    *("special", "surprise", "_drivers", "families/", "learners/", "behaviour/responses/", "behaviour/_drivers"),
     *("_codegen", "_instructions", "_words", "_compile", "_registry", "_fields"),
 )
 _lock = threading.RLock()

@@ -15,7 +15,7 @@ from volatilis.behaviour import responses
 from volatilis.catalogue import Parameter, Recipe
 from volatilis.learners import ParticleFilter, StratifiedResampling
 
-RESPONSES: Mapping[str, type] = {
+RESPONSES: dict[str, type] = {
     "gaussian": responses.GaussianNoise,
     "laplace": responses.LaplaceNoise,
     "truncated": responses.TruncatedNoise,
@@ -72,7 +72,8 @@ def response_parameters(name: str) -> list[Parameter]:
     rules, defaults = rules_of(cls), cls._field_defaults  # type: ignore[attr-defined]
     own = [Parameter(field, defaults.get(field), rules[field].words) for field in cls._fields]  # type: ignore[attr-defined]
     habits = rules_of(responses.Habits)
-    return [*own, *(Parameter(field, 0.0 if field != "span" else 1.0, habits[field].words) for field in HABITS)]
+    spread = Parameter("span", "the slider's length, where it has ends", habits["span"].words)
+    return [*own, *(Parameter(field, 0.0, habits[field].words) for field in HABITS[:2]), spread]
 
 
 def response_sentence(name: str) -> str:

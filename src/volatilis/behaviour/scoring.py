@@ -55,7 +55,6 @@ Make = Callable[[Mapping[str, Any]], tuple[Any, Any]]  # learner and response mo
 
 def log_likelihoods(learner: Any, model: Any, trials: Trials, key: int = 0) -> np.ndarray:
     """The log probability of each response; 0 where none counts."""
-    model.check_learner(learner)
     part = _Part(lambda values: (learner, model), trials, {})
     part.run((), key)
     return part.out
@@ -102,6 +101,8 @@ class _Part:
         low = {name: end[0] for name, end in ends.items()}
         self._learner, self._model = self._made(low)
         self._model.check_learner(self._learner)
+        self._learner.check_observations(trials.values[trials.events % RESET == OBSERVE])
+        self._model.check_responses(self._learner.family, trials.given[trials.scored])
         self._state = self._learner.init(0)
         self._random = getattr(self._state, "random", None)
         self._bind()
