@@ -102,6 +102,7 @@ def _fit_continuous(
     covariance = inverse_hessian(objective, best, free)
     values = fixed | {one.name: one.natural(x) for one, x in zip(free, best.tolist(), strict=True)}
     log_prior = stated.log_density(best) if stated is not None else 0.0
+    profiled = profile_intervals(objective, best) if profile else {}
     return Fit(
         person=person.name,
         label=model.label,
@@ -114,7 +115,7 @@ def _fit_continuous(
         responses=person.responses,
         evaluations=objective.evaluations,
         warnings=_warnings(person, warnings_about(free, best, covariance)),
-        profile=profile_intervals(objective, best) if profile else {},
+        profile=profiled,
     )
 
 
@@ -136,3 +137,12 @@ def intervals(fit: Fit, unit: Unit = Unit(0.0, 1.0), level: float = 0.95) -> dic
         ends = sorted((one.natural(fit.x[i] - z * half), one.natural(fit.x[i] + z * half))) if half == half else (np.nan, np.nan)
         found[name] = (abs(slope) * half, *ends)
     return found
+
+
+def log_evidence(fit: Fit) -> float:
+    """Laplace's approximation: the posterior is a normal around its mode. NaN without a prior or without a curvature."""
+    if fit.log_prior == 0.0 or fit.x.size == 0:
+        return math.nan
+    sign, log_det = np.linalg.slogdet(fit.covariance)
+    spread = 0.5 * (fit.x.size * math.log(2.0 * math.pi) + float(log_det)) if sign > 0.0 else math.nan
+    return fit.log_likelihood + fit.log_prior + spread

@@ -13,16 +13,17 @@ group does.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from volatilis.behaviour.fitting import Fit
+from volatilis.behaviour.fitting import Fit, log_evidence
 from volatilis.behaviour.many import Failure, Job, Workers
 from volatilis.behaviour.models import Model
-from volatilis.behaviour.parameters import Unit, unit_of
-from volatilis.behaviour.priors import Prior, weak
+from volatilis.behaviour.parameters import Unit, searched, unit_of
+from volatilis.behaviour.priors import AnyPrior, Prior, weak
 from volatilis.behaviour.scoring import Person
 
 ROUNDS = 60
@@ -64,16 +65,23 @@ def fit_groups(
     workers: int | None = None,
     unit: Unit | None = None,
     progress: Callable[[float], None] = lambda share: None,
+    folder: str | os.PathLike[str] | None = None,
 ) -> list[Group]:
-    """One group per model; all people in the same unit, by default that of all outcomes together."""
+    """One group per model; all people in the same unit, by default that of all outcomes together. Arguments as of `fit_all`."""
+    if not persons:
+        raise ValueError("there is nobody to fit")
     unit = unit or unit_of(np.concatenate([person.outcomes() for person in persons]))
     groups = []
-    with Workers(workers, len(persons)) as pool:
+    with Workers(workers, len(persons), folder) as pool:
         for number, model in enumerate(models):
-            begun = number / len(models)
-            groups.append(_fit_group(model, persons, starts, seed, unit, pool, lambda s, b=begun: progress(b + s / len(models))))  # type: ignore[misc]
+            part = _part_of(progress, number, len(models))
+            groups.append(_fit_group(model, persons, starts, seed, unit, pool, part))
     progress(1.0)
     return groups
+
+
+def _part_of(progress: Callable[[float], None], number: int, parts: int) -> Callable[[float], None]:
+    return lambda share: progress((number + share) / parts)
 
 
 def _fit_group(
@@ -85,8 +93,8 @@ def _fit_group(
     pool: Workers,
     progress: Callable[[float], None],
 ) -> Group:
-    def fitted(prior: object) -> list[Fit | Failure]:
-        return pool.run([Job(model, person, starts, seed, prior, unit) for person in persons])  # type: ignore[arg-type]
+    def fitted(prior: AnyPrior) -> list[Fit | Failure]:
+        return pool.run([Job(model, person, starts, seed, prior, unit) for person in persons])
 
     alone = fits = fitted(weak)
     names = next((one.names for one in fits if isinstance(one, Fit)), ())
@@ -107,8 +115,6 @@ def _fit_group(
 
 
 def _widths(model: Model, names: Sequence[str], unit: Unit) -> np.ndarray:
-    from volatilis.behaviour.parameters import searched
-
     return weak([searched(name, unit) for name in names]).sd
 
 
@@ -131,9 +137,6 @@ def _result(
     converged: bool,
     unit: Unit,
 ) -> Group:
-    from volatilis.behaviour.parameters import searched
-    from volatilis.behaviour.results import log_evidence
-
     nothing = np.full(len(names), np.nan)
     shrinkage = np.array([np.diag(one.covariance) / prior.sd**2 if isinstance(one, Fit) else nothing for one in fits])
     people = [one for one in fits if isinstance(one, Fit)]

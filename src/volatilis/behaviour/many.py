@@ -6,7 +6,6 @@ and a run that was stopped goes on where it was.
 
 from __future__ import annotations
 
-import contextlib
 import multiprocessing
 import os
 import signal
@@ -78,17 +77,18 @@ def fit_all(
     progress   called with the share that is done
     """
     jobs = [Job(model, person, starts, seed, prior, unit, profile) for person in persons for model in models]
-    with Workers(workers, len(jobs)) as pool:
-        return pool.run(jobs, progress, folder)
+    with Workers(workers, len(jobs), folder) as pool:
+        return pool.run(jobs, progress)
 
 
 class Workers:
     """Processes that fit. On any way out, Ctrl-C included, fits that wait never start and those that run end."""
 
-    def __init__(self, workers: int | None, jobs: int) -> None:
+    def __init__(self, workers: int | None, jobs: int, folder: str | os.PathLike[str] | None = None) -> None:
         count = thread_count(workers)
         self._processes = min(count, jobs if workers is not None else -(-jobs // FEW))
         self._pool: ProcessPoolExecutor | None = None
+        self._store = Store(folder) if folder is not None else None
 
     def __enter__(self) -> Workers:
         if self._processes > 1:
@@ -106,27 +106,22 @@ class Workers:
     def __exit__(self, *_: object) -> None:
         if self._pool is not None:
             self._pool.shutdown(wait=True, cancel_futures=True)
+        if self._store is not None:
+            self._store.close()
 
-    def run(
-        self,
-        jobs: Sequence[Job],
-        progress: Callable[[float], None] = lambda share: None,
-        folder: str | os.PathLike[str] | None = None,
-    ) -> list[Fit | Failure]:
+    def run(self, jobs: Sequence[Job], progress: Callable[[float], None] = lambda share: None) -> list[Fit | Failure]:
         """The results, in the order of the jobs."""
         found: list[Fit | Failure | None] = [None] * len(jobs)
-        with contextlib.ExitStack() as stack:
-            store = stack.enter_context(contextlib.closing(Store(folder))) if folder is not None else None
-            keys = [job.key() for job in jobs] if store is not None else []
-            if store is not None:
-                found = [store.get(key) for key in keys]
-            left = [i for i, one in enumerate(found) if one is None]
-            progress(1.0 - len(left) / max(len(jobs), 1))
-            for count, (i, one) in enumerate(self._results(jobs, left), 1):
-                found[i] = one
-                if store is not None and isinstance(one, Fit):
-                    store.add(keys[i], one)
-                progress(1.0 - (len(left) - count) / len(jobs))
+        keys = [job.key() for job in jobs] if self._store is not None else []
+        if self._store is not None:
+            found = [self._store.get(key) for key in keys]
+        left = [i for i, one in enumerate(found) if one is None]
+        progress(1.0 - len(left) / max(len(jobs), 1))
+        for count, (i, one) in enumerate(self._results(jobs, left), 1):
+            found[i] = one
+            if self._store is not None and isinstance(one, Fit):
+                self._store.add(keys[i], one)
+            progress(1.0 - (len(left) - count) / len(jobs))
         return [one for one in found if one is not None]
 
     def _results(self, jobs: Sequence[Job], left: Sequence[int]) -> Iterator[tuple[int, Fit | Failure]]:

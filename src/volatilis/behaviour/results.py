@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from volatilis.behaviour.fitting import Fit, intervals
+from volatilis.behaviour.fitting import Fit, intervals, log_evidence
 from volatilis.behaviour.hierarchy import Group
 from volatilis.behaviour.many import Failure
 
@@ -31,15 +31,6 @@ def criteria(fit: Fit) -> dict[str, float]:
         "responses": fit.responses,
         "evaluations": fit.evaluations,
     }
-
-
-def log_evidence(fit: Fit) -> float:
-    """Laplace's approximation: the posterior is a normal around its mode. NaN without a prior or without a curvature."""
-    if fit.log_prior == 0.0 or fit.x.size == 0:
-        return math.nan
-    sign, log_det = np.linalg.slogdet(fit.covariance)
-    spread = 0.5 * (fit.x.size * math.log(2.0 * math.pi) + float(log_det)) if sign > 0.0 else math.nan
-    return fit.log_likelihood + fit.log_prior + spread
 
 
 def tidy(fits: Sequence[Fit | Failure], groups: Sequence[Group] = ()) -> Any:

@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from volatilis.cli.lists import families, learners
+from volatilis.cli.fit import fit
+from volatilis.cli.lists import families, learners, responses
 from volatilis.cli.paper import paper
 from volatilis.cli.run import run
 
@@ -37,6 +38,8 @@ def _main(
 app.command()(run)
 app.command()(learners)
 app.command()(families)
+app.command()(fit)
+app.command()(responses)
 app.command()(paper)
 
 
