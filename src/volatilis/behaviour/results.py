@@ -83,7 +83,8 @@ def dataset(fits: Sequence[Fit | Failure], groups: Sequence[Group] = (), setting
 
     persons = list(dict.fromkeys(one.person for one in fits))
     models = list(dict.fromkeys(one.label for one in fits))
-    names = list(dict.fromkeys(name for one in fits if isinstance(one, Fit) for name in one.values))
+    places = {name: i for one in fits if isinstance(one, Fit) for i, name in enumerate(one.values)}
+    names = sorted(places, key=lambda name: places[name])  # a learner's before those of the response
     frame = tidy(fits, groups)
     shape = (len(persons), len(models))
     per_fit = {name: np.full(shape, np.nan) for name in PER_FIT}

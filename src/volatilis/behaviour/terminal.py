@@ -23,6 +23,8 @@ def show(results: Results, *outputs: str) -> None:
     models = "1 model" if len(results.models) == 1 else f"{len(results.models)} models"
     console.print(f"{people:,} people, {models}{where}", soft_wrap=True)
     console.print(_table(results))
+    for line in _totals(results):
+        console.print(line, soft_wrap=True)
     for name, text in prior_texts(results.order, results.models, results.people).items():
         console.print(f"prior of {name}: {text}", soft_wrap=True)
     for group in results.groups:
@@ -36,20 +38,26 @@ def _table(results: Results) -> Any:
     from rich.table import Table
 
     of_group = ("group", "shrinkage") if results.groups else ()
-    table = Table(
-        "model", "parameter", "median", "middle half", *of_group, "log likelihood", "BIC", "warned", box=box.SIMPLE_HEAD
-    )
+    table = Table("model", "parameter", "median", "quartiles", *of_group, box=box.SIMPLE_HEAD)
     frame = results.table()
     for k, model in enumerate(results.models):
         own = frame[frame.model == model.label]
-        fitted = own.drop_duplicates("person").dropna(subset=["log_likelihood"])
-        totals = (f"{fitted.log_likelihood.sum():,.1f}", f"{fitted.bic.sum():,.1f}", str(int((fitted.warnings != "").sum())))
-        for i, name in enumerate(model.free() or ("",)):
-            low, middle, high = np.nanquantile(own[own.parameter == name]["value"], (0.25, 0.5, 0.75)) if name else [np.nan] * 3
+        for i, name in enumerate(model.free()):
+            low, middle, high = np.nanquantile(own[own.parameter == name]["value"], (0.25, 0.5, 0.75))
             shared = _of_group(results.groups[k], name) if results.groups else ()
-            spread = (name, f"{middle:.4g}", f"{low:.4g} to {high:.4g}", *shared)
-            table.add_row("" if i else model.label, *spread, *(("", "", "") if i else totals))
+            table.add_row("" if i else model.label, name, f"{middle:.4g}", f"{low:.4g} to {high:.4g}", *shared)
     return table
+
+
+def _totals(results: Results) -> list[str]:
+    frame = results.table().drop_duplicates(["person", "model"]).dropna(subset=["log_likelihood"])
+    lines = []
+    for model in results.models:
+        own = frame[frame.model == model.label]
+        warned = int((own.warnings != "").sum())
+        sums = f"log likelihood {own.log_likelihood.sum():,.1f}, BIC {own.bic.sum():,.1f}"
+        lines.append(f"{model.label}: {sums}; {warned} of {len(own)} people with a warning")
+    return lines
 
 
 def _of_group(group: Group, name: str) -> tuple[str, str]:
