@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 
 import volatilis as vl
 from volatilis.behaviour.fitting import fit, intervals
-from volatilis.behaviour.models import Model
+from volatilis.behaviour.models import RESPONSES, Model
 from volatilis.behaviour.people import Source, read_people
 from volatilis.behaviour.results import load
 from volatilis.cli import app
@@ -238,6 +238,30 @@ def test_a_stopped_run_ends_and_goes_on(tmp_path: pathlib.Path) -> None:
     assert again.returncode == 0
     assert (store / "fits.jsonl").read_text().count("\n") == 12
     assert len(pd.read_csv(tmp_path / "fits.csv")) == 24
+
+
+def test_the_list_names_every_response_model_and_its_parameters() -> None:
+    done = CliRunner().invoke(app, ["responses"])
+    assert done.exit_code == 0
+    for name, cls in RESPONSES.items():
+        assert name in done.stdout
+        assert all(f"{field}:" in done.stdout for field in cls._fields)  # type: ignore[attr-defined]
+    assert "lapse:" in done.stdout
+
+
+def test_a_probability_on_a_slider(tmp_path: pathlib.Path) -> None:
+    """Outcomes of two kinds, and people who say how probable one of them is."""
+    family, rng = vl.Bernoulli(1.0, 1.0), np.random.default_rng(4)
+    y = vl.ChangingEnvironment(family, 0.05).sample(400, seed=4).y
+    p = np.concatenate([[0.5], vl.run(vl.Merge(family, 0.05, 20), y).mean[:-1]])
+    said = np.clip(p + rng.normal(0.0, 0.1, 400), 0.0, 1.0)
+    save_rows(tmp_path / "people.csv", [["a", 1, t + 1, int(y[t]), said[t]] for t in range(400)])
+    words = ("--family", "bernoulli", "--learner", "merge:n=20,p_c=free", "--response", "censored:sd=free,low=0,high=1")
+    code, printed, said_of_it = run(tmp_path / "people.csv", *words, "--bounds", "0,1", "--workers", 1, "--quiet")
+    assert code == 0, said_of_it
+    frame = pd.read_csv(pd.io.common.StringIO(printed)).set_index("parameter")
+    assert frame.low["p_c"] < 0.05 < frame.high["p_c"]
+    assert frame.low["sd"] < 0.1 < frame.high["sd"]
 
 
 def test_the_family_of_the_simulated_people_is_what_the_text_says() -> None:

@@ -18,6 +18,7 @@ from volatilis.behaviour.models import RESPONSES, Model
 from volatilis.behaviour.own import load_responses, register_response
 from volatilis.behaviour.priors import weak
 from volatilis.behaviour.responses import estimate, log_normal, response
+from volatilis.behaviour.results import dataset
 from volatilis.behaviour.scoring import Person
 
 from .simulated import FAMILY, FAMILY_TEXT, gaussian_person, trials_of
@@ -184,3 +185,10 @@ def test_a_group_shrinks_what_the_data_do_not_tell_and_is_found() -> None:
     assert group.shrinkage[:, 0].mean() > 3.0 * group.shrinkage[:, 1].mean()  # 60 trials tell the noise well, and m badly
     again = fit_groups(MODELS[:1], persons, starts=3, workers=2)[0]
     assert again.prior.mean.tobytes() == group.prior.mean.tobytes()
+
+
+def test_two_models_of_one_name_are_not_mixed_up() -> None:
+    one = fit(MODELS[0], people(1)[0], starts=1)
+    assert dataset([one, one._replace(label="other")]).sizes["model"] == 2
+    with pytest.raises(ValueError, match="p0 has two fits called 'varsmile'"):
+        dataset([one, one])

@@ -116,8 +116,8 @@ class _Reader:
         self._path, self._source, self._model = path, source, model
         self._outcomes = self._categories(rows, source.outcome) if source.categories else self._numbers(rows, source.outcome)
         self._given = self._categories(rows, source.response) if source.categories else self._numbers(rows, source.response)
-        self._begins = np.zeros(rows.num_rows, dtype=bool) if source.reset is None else self._numbers(rows, source.reset) > 0.0
-        self._catch = np.zeros(rows.num_rows, dtype=bool) if source.catch is None else self._numbers(rows, source.catch) > 0.0
+        self._begins = self._marks(rows, source.reset)
+        self._catch = self._marks(rows, source.catch)
         self._blocks = None if source.block is None else np.array(texts(rows.column(source.block)), dtype=object)
         self._parameters = {name: np.array(texts(rows.column(name)), dtype=object) for name in parameters}
         self._trials = None if source.trial is None else self._numbers(rows, source.trial)
@@ -188,6 +188,10 @@ class _Reader:
 
     def _numbers(self, rows: Any, name: str) -> np.ndarray:
         return numbers(rows.column(name), self._path, 1, name)
+
+    def _marks(self, rows: Any, name: str | None) -> np.ndarray:
+        """Where a column is not 0; a missing value is 0."""
+        return np.zeros(rows.num_rows, dtype=bool) if name is None else np.nan_to_num(self._numbers(rows, name)) != 0.0
 
     def _categories(self, rows: Any, name: str) -> np.ndarray:
         codes = {text: float(code) for code, text in enumerate(self._source.categories)}

@@ -81,6 +81,10 @@ def dataset(fits: Sequence[Fit | Failure], groups: Sequence[Group] = (), setting
     """
     import xarray
 
+    pairs = [(one.person, one.label) for one in fits]
+    if len(set(pairs)) < len(pairs):
+        person, label = next(pair for pair in pairs if pairs.count(pair) > 1)
+        raise ValueError(f"{person} has two fits called {label!r}; label a learner as in other={label}:...")
     persons = list(dict.fromkeys(one.person for one in fits))
     models = list(dict.fromkeys(one.label for one in fits))
     places = {name: i for one in fits if isinstance(one, Fit) for i, name in enumerate(one.values)}
