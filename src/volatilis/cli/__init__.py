@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from volatilis.cli.lists import families, learners
+from volatilis.cli.fit import fit
+from volatilis.cli.lists import families, learners, responses
 from volatilis.cli.paper import paper
 from volatilis.cli.run import run
 from volatilis.cli.separate import separate
@@ -41,6 +42,8 @@ app.command()(separate)
 app.command()(watch)
 app.command()(learners)
 app.command()(families)
+app.command()(fit)
+app.command()(responses)
 app.command()(paper)
 
 
