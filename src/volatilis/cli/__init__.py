@@ -8,6 +8,7 @@ import typer
 
 from volatilis.cli.lists import families, learners
 from volatilis.cli.paper import paper
+from volatilis.cli.predict import predict
 from volatilis.cli.run import run
 
 app = typer.Typer(
@@ -38,6 +39,7 @@ app.command()(run)
 app.command()(learners)
 app.command()(families)
 app.command()(paper)
+app.command()(predict)
 
 
 def main() -> None:
