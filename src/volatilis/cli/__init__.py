@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from volatilis.cli.design import design
 from volatilis.cli.lists import families, learners
 from volatilis.cli.paper import paper
 from volatilis.cli.predict import predict
@@ -40,6 +41,7 @@ app.command()(learners)
 app.command()(families)
 app.command()(paper)
 app.command()(predict)
+app.command()(design)
 
 
 def main() -> None:

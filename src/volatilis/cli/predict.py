@@ -12,7 +12,7 @@ from volatilis.cli.errors import reported
 EXAMPLES = """
 Examples:
 
-  volatilis predict trials.csv --indicator pupil --family gaussian:sigma=10,mu_0=150,sigma_0=60 --learner nas12*:p_c=free --plot pupil.png
+  volatilis predict trials.csv --indicator pupil --family gaussian:sigma=10,mu_0=150,sigma_0=60 --learner nas12*:p_c=free
 
   volatilis predict trials.csv --indicator pupil --confidence sure --family gaussian:sigma=10,mu_0=150,sigma_0=60
 """
@@ -72,7 +72,7 @@ def predict(
     seed: Annotated[int, typer.Option(min=0, help="Of the fit, of learners that sample and of the permutation test.")] = 0,
     quiet: options.Quiet = False,
 ) -> None:
-    """Which surprise does an indicator reflect, the Bayes Factor Surprise or Shannon's? The paper's two predictions, with verdicts."""
+    """Which surprise does an indicator reflect, the Bayes Factor Surprise or Shannon's? The paper's two predictions."""
     with reported("predict"):
         from volatilis.behaviour.predictions import FirstWindow, Order, SecondWindow
         from volatilis.behaviour.predictions import predict as analyse

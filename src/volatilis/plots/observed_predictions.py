@@ -15,9 +15,10 @@ ESTIMATORS = (("paper", PAPER_COLOUR, style.DASHED, "o"), ("adjusted", ADJUSTED_
 
 
 def draw(analysis: Any, indicator: str) -> Any:
-    """A: averages for both sign biases against |error|. B: their difference. C, with a learner: averages against p. Returns the figure.
+    """A: averages for both sign biases against |error|. B: their difference. C, with a learner: averages against p.
 
-    Bands are the standard error over people; bars in B are the confidence interval. The small numbers say how many people have trials.
+    Bands are the standard error over people; bars in B are the confidence interval. Small numbers: how many people have trials.
+    Returns the figure.
     """
     from matplotlib.figure import Figure
 

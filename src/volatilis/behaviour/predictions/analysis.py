@@ -112,8 +112,8 @@ def _notes_first(people: Sequence[Observed], first: First) -> list[str]:
         plus, minus = (int(n) for n in counts.max(axis=1))
         if np.isnan(difference):
             notes.append(
-                f"{trials.name}: prediction 1: no absolute error has enough trials of both signs (the fullest windows have {plus} of "
-                f"s = +1 and {minus} of s = -1): left out"
+                f"{trials.name}: prediction 1: no absolute error has enough trials of both signs (the fullest windows have "
+                f"{plus} of s = +1 and {minus} of s = -1): left out"
             )
         elif np.isnan(slope):
             notes.append(f"{trials.name}: prediction 1: trials of both signs at one absolute error only: no slope")
@@ -125,8 +125,8 @@ def _notes_second(people: Sequence[Observed], second: Mapping[str, Second]) -> l
         return []
     own = second[ADJUSTED]
     return [
-        f"{trials.name}: prediction 2: {int(counts.sum())} trials, enough at {int((~np.isnan(means)).sum())} probabilities; a slope needs "
-        "two: left out"
+        f"{trials.name}: prediction 2: {int(counts.sum())} trials, enough at {int((~np.isnan(means)).sum())} probabilities; "
+        "a slope needs two: left out"
         for trials, counts, means, slope in zip(people, own.counts, own.means, own.slope, strict=True)
         if np.isnan(slope)
     ]

@@ -1,11 +1,12 @@
 """The paper's estimators, for each person: averages in windows, their difference between the sign biases, their slopes.
 
-Trials in one window are alike, not equal. What an indicator that follows only the size of the error (prediction 1) or only the Bayes
-Factor Surprise (prediction 2) shows between such trials is a remainder of the windows, not an effect. So each estimator comes twice:
+Trials in one window are alike, not equal. What an indicator that follows only the size of the error (prediction 1) or only the
+Bayes Factor Surprise (prediction 2) shows between such trials is a remainder of the windows, not an effect. So each estimator
+comes twice:
 
 paper      as the paper has it
-adjusted   the same on the indicator less its remainder: a regression over all selected trials, each person with a level of their own,
-           that has both the effect and what differs within a window; only the latter is taken away
+adjusted   the same on the indicator less its remainder: a regression over all selected trials, each person with a level of their
+           own, that has both the effect and what differs within a window; only the latter is taken away
 
 A person's trials enter through sums alone, so that many groups of the same people cost little.
 """
@@ -108,7 +109,7 @@ def estimate_second(people: Sequence[Sums], window: SecondWindow) -> dict[str, S
 
 
 def _averages(people: Sequence[Sums], least: int, effects: int, centred: bool) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """Counts and averages in windows: as they are, and less the remainder. `centred`: the remainder is 0 in the middle, not at 0."""
+    """Counts and averages in windows: as they are, and less the remainder, which is 0 at 0 or, `centred`, in the middle."""
     counts = np.array([own.counts for own in people])
     nuisance = np.array([own.nuisance for own in people])
     coefficients = _coefficients(sum((own.products for own in people), np.zeros(())), effects)

@@ -1,8 +1,8 @@
 """Tables 1 and 2 of the paper: what each hypothesis predicts, and what the data say about it.
 
-A predicted sign is "confirmed" or "contradicted" where the confidence interval over people excludes zero, else "undecided". A predicted
-zero is "consistent" where the interval holds zero, else "contradicted": an interval that holds zero is no proof of zero, so
-nothing confirms it. A hypothesis gets the worst verdict of its quantities.
+A predicted sign is "confirmed" or "contradicted" where the confidence interval over people excludes zero, else "undecided". A
+predicted zero is "consistent" where the interval holds zero, else "contradicted": an interval that holds zero is no proof of
+zero, so nothing confirms it. A hypothesis gets the worst verdict of its quantities.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """One person's trials as the two predictions see them, in the coordinates of the paper.
 
-The paper's prior is N(0, 1). Outcomes with a prior N(mu_0, sigma_0^2) are brought there: (y - mu_0) / sigma_0, and densities times
-sigma_0. So the paper's windows mean the same for every task.
+The paper's prior is N(0, 1). Outcomes with a prior N(mu_0, sigma_0^2) are brought there: (y - mu_0) / sigma_0, and densities
+times sigma_0. So the paper's windows mean the same for every task.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Observed(NamedTuple):
 
 
 class Believed(NamedTuple):
-    """What a learner believes at each trial: mean and standard deviation before and after it; surprise and densities of the outcome."""
+    """What a learner believes at each trial: its mean before, its standard deviation before and after; the outcome's surprise."""
 
     mean: np.ndarray
     before: np.ndarray
@@ -118,8 +118,8 @@ def _family(model: Model, parameters: Mapping[str, Any]) -> Gaussian:
 
 def why_gaussian(name: str) -> str:
     return (
-        f"the family {name!r} is not accepted: the predictions compare outcomes on the two sides of an estimate, and their proof is "
-        "for outcomes with a Gaussian prior of their mean; gaussian:sigma=...,mu_0=...,sigma_0=... is accepted"
+        f"the family {name!r} is not accepted: the predictions compare outcomes on the two sides of an estimate, and their proof "
+        "is for outcomes with a Gaussian prior of their mean; gaussian:sigma=...,mu_0=...,sigma_0=... is accepted"
     )
 
 

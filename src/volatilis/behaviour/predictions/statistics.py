@@ -53,7 +53,7 @@ def group_of(values: np.ndarray, level: float = 0.95, seed: int = 0, floor: floa
 
 
 def decide(values: np.ndarray, level: float = 0.95) -> int:
-    """The sign of the mean over people where its confidence interval excludes zero, else 0: what `group_of` finds, and no more."""
+    """The sign of the mean over people where its interval (of `group_of`) excludes zero, else 0."""
     from scipy import stats
 
     own = values[~np.isnan(values)]
@@ -65,7 +65,7 @@ def decide(values: np.ndarray, level: float = 0.95) -> int:
 
 
 def flip_p(values: np.ndarray, seed: int = 0) -> float:
-    """How often signs at random give a sum at least as far from zero; every way up to 12 people, else 9,999 at random and this one."""
+    """How often signs at random give a sum at least as far from zero; all ways up to 12 people, else 9,999 and the one seen."""
     seen = abs(values.sum()) * (1.0 - 1e-12)
     if values.size <= ALL_UP_TO:
         signs = np.array(list(itertools.product((1.0, -1.0), repeat=values.size)))

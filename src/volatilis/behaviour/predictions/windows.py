@@ -23,9 +23,9 @@ class FirstWindow(NamedTuple):
     prediction, prediction_width   of the absolute prediction
     spread, spread_width           of the standard deviation of the belief, where a learner tells it
     confidence                     lowest and highest confidence where it was reported; None: the middle 80 % of a person's own
-    side                           whether confidence before the outcome counts, or after it. The proof in the paper's Methods needs the
-                                   belief that the outcome met, which is before; its text says after, where confidence has
-                                   already taken in the surprise. With the paper's window the two hardly differ
+    side                           whether confidence before the outcome counts, or after it. The proof in the paper's Methods
+                                   needs the belief that the outcome met, which is before; its text says after, where confidence
+                                   has already taken in the surprise. With the paper's window the two hardly differ
     errors, error_width            absolute errors at which trials are compared
     least                          trials that a person's average must rest on
     """
