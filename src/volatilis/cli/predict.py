@@ -79,20 +79,35 @@ def predict(
         from volatilis.behaviour.predictions.command import deliver
         from volatilis.trials.terminal import progress_of
 
-        bounds = None if confidence_window is None else options.numbers("confidence-window", confidence_window, 2)
-        first = FirstWindow(
-            *options.numbers("prediction-window", prediction_window, 2),
-            *options.numbers("spread-window", spread_window, 2),
-            None if bounds is None else (bounds[0], bounds[1]),
-            confidence_side,
-            options.steps("errors", errors),
-            error_width,
-            least,
-        )
+        middle, width = options.numbers("prediction-window", prediction_window, 2)
+        spread, spread_width = options.numbers("spread-window", spread_window, 2)
+        bounds = None
+        if confidence_window is not None:
+            low, high = options.numbers("confidence-window", confidence_window, 2)
+            bounds = (low, high)
+        compared = options.steps("errors", errors)
+        first = FirstWindow(middle, width, spread, spread_width, bounds, confidence_side, compared, error_width, least)
         second = SecondWindow(options.steps("probabilities", probabilities), p_width, least)
         order = Order(
-            *(table, family, indicator, None if prediction == "none" else prediction, confidence, learner, response),
-            *(options.names(by), outcome, when, block, reset, missing, first, second, level, zscore, starts, seed),
+            table,
+            family,
+            indicator,
+            None if prediction == "none" else prediction,
+            confidence,
+            learner,
+            response,
+            by=options.names(by),
+            outcome=outcome,
+            when=when,
+            block=block,
+            reset=reset,
+            missing=missing,
+            first_window=first,
+            second_window=second,
+            level=level,
+            zscore=zscore,
+            starts=starts,
+            seed=seed,
         )
         with progress_of(f"fitting the people of {table}", quiet) as progress:
             found = analyse(order, progress)

@@ -52,7 +52,7 @@ def _draw_finding(axis: Any, powers: Mapping[str, Any], k: int, finding: str) ->
             text = str(count) if kind == "random" else f"{count}, chosen"
             axis.plot(subjects, found.share[k, i], color=colour, linestyle=LINES[kind], marker="o", markersize=3.5, label=text)
             axis.fill_between(subjects, found.low[k, i], found.high[k, i], color=colour, alpha=0.15, linewidth=0)
-    axis.set(ylim=(-0.03, 1.03))
+    axis.set(ylim=(-0.03, 1.03), xticks=next(iter(powers.values())).setting.subjects)
     axis.set_title(finding.replace(" wrongly", "\nwrongly"), loc="left", fontsize=9.5)
 
 

@@ -50,7 +50,7 @@ def choose(
     progress: Callable[[float], None] = lambda share: None,
     number: int = 0,
 ) -> Chosen:
-    """The best of `candidates` random sequences, as long as the setting's most trials, improved; another `number`, another one."""
+    """The best of `candidates` random sequences of the setting's most trials, improved; another `number`, another one."""
     check(setting)
     if candidates < 2 or tries < 0:
         raise ValueError(f"{candidates} candidates and {tries} tries are not accepted; 2 or more and 0 or more are")

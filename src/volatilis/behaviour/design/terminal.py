@@ -14,9 +14,9 @@ from volatilis.behaviour.design.sequences import CRITERIA, Chosen
 WANTED = (0.8, 0.9)
 MISTAKE = "prediction 2, S_BF wrongly refused"
 CRITERION_WORDS = {
-    "apart": "variance of log S_BF not explained by S_Sh",
-    "first": "pairs of trials for prediction 1",
-    "second": "spread of p for prediction 2",
+    "apart": "S_BF apart from S_Sh",
+    "first": "pairs for prediction 1",
+    "second": "p's for prediction 2",
 }
 
 
@@ -44,12 +44,11 @@ def show_power(kind: str, found: Power, console: Any) -> None:
 def show_smallest(kind: str, found: Power, console: Any) -> None:
     from rich.table import Table
 
-    setting = found.setting
     table = Table(box=None, pad_edge=False)
     for heading in (f"smallest design, {kind} sequences", *(f"{100 * wanted:g} %" for wanted in WANTED)):
         table.add_column(heading)
     columns = [smallest(found, wanted) for wanted in WANTED]
-    largest = f"not with {max(setting.subjects)} people x {max(setting.trials)} trials"
+    largest = "none of these"
     for k, name in enumerate(found.findings):
         if name != MISTAKE:
             reached = [column[k] for column in columns]
@@ -66,9 +65,8 @@ def show_words(found: Power, console: Any) -> None:
         console.print(f"{name}: {words}", soft_wrap=True)
     if len(setting.learners) > 1:
         how = "-BIC / 2 of fitted candidates" if setting.fit else "log likelihood at the parameters that people have (generous)"
-        console.print(
-            f"learner X: people are X, and X beats every other candidate: a t interval of {how} over people", soft_wrap=True
-        )
+        words = f"learner X: people are X, and X beats every other candidate: the interval over people of the difference in {how}"
+        console.print(words, soft_wrap=True)
 
 
 def show_sequence(chosen: Chosen, console: Any) -> None:
@@ -79,12 +77,12 @@ def show_sequence(chosen: Chosen, console: Any) -> None:
     middle = f"best of {len(chosen.scores)} random sequences, then {chosen.improvements} stretches drawn anew"
     console.print(f"[bold]Chosen sequence[/bold] of {len(chosen.sample.y)} outcomes: {middle}", soft_wrap=True)
     table = Table(box=None, pad_edge=False)
-    for heading in ("criterion", "chosen", "random: middle", "95 % of them", "best", "times the middle"):
+    for heading in ("criterion", "chosen", "random", "95 % of them", "best", "gain"):
         table.add_column(heading, justify="left" if heading == "criterion" else "right")
     for k, name in enumerate(CRITERIA):
         own, random = float(chosen.criteria[k]), chosen.random[:, k]
         low, median, high = np.quantile(random, (0.025, 0.5, 0.975))
-        ratio = f"{own / median:.2g}" if median > 0.0 else ""
+        ratio = f"x {own / median:.2g}" if median > 0.0 else ""
         numbers = (f"{own:.3g}", f"{median:.3g}", f"{low:.3g} to {high:.3g}", f"{random.max():.3g}", ratio)
         table.add_row(CRITERION_WORDS[name], *numbers)
     console.print(table)
