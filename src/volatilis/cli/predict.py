@@ -76,9 +76,10 @@ def predict(
     with reported("predict"):
         from volatilis.behaviour.predictions import FirstWindow, Order, SecondWindow
         from volatilis.behaviour.predictions import predict as analyse
-        from volatilis.behaviour.predictions.command import deliver
+        from volatilis.behaviour.predictions.command import check_outputs, deliver
         from volatilis.trials.terminal import progress_of
 
+        check_outputs((out, people), plot)
         middle, width = options.numbers("prediction-window", prediction_window, 2)
         spread, spread_width = options.numbers("spread-window", spread_window, 2)
         bounds = None

@@ -23,8 +23,8 @@ def draw(analysis: Any, indicator: str) -> Any:
     from matplotlib.figure import Figure
 
     with style.apply():
-        figure = Figure(figsize=SIZE_WITH if analysis.second else SIZE_WITHOUT, layout="constrained")
-        figure.get_layout_engine().set(w_pad=0.12)
+        figure = Figure(figsize=SIZE_WITH if analysis.second else SIZE_WITHOUT)
+        figure.set_layout_engine("constrained", w_pad=0.12)
         axes = figure.subplots(1, 3 if analysis.second else 2)
         _draw_signs(axes[0], analysis, indicator)
         _draw_difference(axes[1], analysis)

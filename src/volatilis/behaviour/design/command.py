@@ -11,7 +11,7 @@ from volatilis.behaviour.design.power import Power, power
 from volatilis.behaviour.design.sequences import Chosen, choose
 from volatilis.behaviour.design.setting import Setting, check
 from volatilis.behaviour.design.terminal import show
-from volatilis.behaviour.predictions.command import save_figure
+from volatilis.behaviour.predictions.command import check_outputs, save_figure
 
 Watch = Callable[[str, bool], contextlib.AbstractContextManager[Callable[[float], None]]]
 
@@ -35,6 +35,7 @@ def design(order: Order, watch: Watch) -> dict[str, Power]:
     """Everything; `watch(what, quiet)` shows the progress of each part."""
     setting = order.setting
     check(setting)
+    check_outputs((order.out, order.sequence), order.plot)
     chosen: Chosen | None = None
     settings = {"random": setting}
     if order.sequence is not None:

@@ -21,7 +21,7 @@ class Setting(NamedTuple):
     p_c              of the environment
     learners         candidates with the parameters that people have; the predictions are simulated with the first
     noise            standard deviation of the indicator's noise, in standard deviations of the measure it reflects, over the
-                     trials that prediction 1 selects (over all, the Bayes Factor Surprise has a few huge values and no useful one)
+                     trials that prediction 1 selects (over all trials a few huge values of S_BF decide, and tell nothing)
     response_noise   standard deviation of people's predictions about their belief's mean, in prior standard deviations
     subjects, trials the designs to compare
     fit              for the comparison of learners, fit the learning parameter and the response noise of every candidate and

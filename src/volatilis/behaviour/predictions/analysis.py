@@ -21,7 +21,7 @@ from volatilis.behaviour.predictions.observed import Observed
 from volatilis.behaviour.predictions.statistics import group_of
 from volatilis.behaviour.predictions.windows import FirstWindow, SecondWindow, check_windows
 
-ROUNDING = 1e-11  # of the largest indicator
+ROUNDING = 1e-9  # of the largest average in a window
 
 
 class Analysis(NamedTuple):
@@ -71,15 +71,21 @@ def analyse(
     second: Mapping[str, Second] = {}
     if with_learner:
         second = estimate_second([sums_second(trials, second_window) for trials in people], second_window)
-    floor = ROUNDING * max(float(np.nanmax(np.abs(trials.indicator), initial=0.0)) for trials in people)
     rows: list[Row] = []
     for name, found in first.items():
+        floor = _floor(found.means)
         groups = {quantity: group_of(getattr(found, quantity), level, seed, floor) for quantity in ("difference", "slope")}
         rows += rows_of(1, name, groups)
     for name, own in second.items():
-        rows += rows_of(2, name, {"slope": group_of(own.slope, level, seed, floor)})
+        rows += rows_of(2, name, {"slope": group_of(own.slope, level, seed, _floor(own.means))})
     notes = (*_notes_on_all(people, with_learner), *_notes_first(people, first[ADJUSTED]), *_notes_second(people, second))
     return Analysis(tuple(people), first_window, second_window, first, second, tuple(rows), level, notes)
+
+
+def _floor(means: np.ndarray) -> float:
+    """Below it a difference of such averages is a rounding error."""
+    there = means[~np.isnan(means)]
+    return ROUNDING * float(np.abs(there).max()) if there.size else 0.0
 
 
 def _standardised(trials: Observed) -> Observed:

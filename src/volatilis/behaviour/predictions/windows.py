@@ -14,6 +14,8 @@ from volatilis.behaviour.predictions.observed import Observed
 
 SIGNS = (1, -1)
 SIDES = ("before", "after")
+ERRORS = tuple(k / 10 for k in range(1, 11))  # the paper's, but for 0, where the signs mean nothing
+PROBABILITIES = tuple(k / 40 for k in range(1, 17))
 MIDDLE = (0.1, 0.9)  # the share of a person's own confidence reports that count where no window is given
 
 
@@ -36,7 +38,7 @@ class FirstWindow(NamedTuple):
     spread_width: float = 1.0
     confidence: tuple[float, float] | None = None
     side: str = "before"
-    errors: tuple[float, ...] = tuple(k / 10 for k in range(1, 11))
+    errors: tuple[float, ...] = ERRORS
     error_width: float = 0.1
     least: int = 1
 
@@ -68,7 +70,7 @@ class FirstWindow(NamedTuple):
 class SecondWindow(NamedTuple):
     """Trials of prediction 2, whose outcome has nearly the density p under the belief and under the prior."""
 
-    p: tuple[float, ...] = tuple(k / 40 for k in range(1, 17))
+    p: tuple[float, ...] = PROBABILITIES
     p_width: float = 0.0125
     least: int = 1
 
@@ -96,5 +98,10 @@ def check_windows(first: FirstWindow, second: SecondWindow) -> None:
         raise ValueError("an average rests on one trial at least")
     if len(first.errors) < 2 or min(first.errors) <= 0.0:
         raise ValueError("prediction 1 needs two or more absolute errors, all above 0")
+    if len(second.p) and second.p_width >= min(second.p):
+        raise ValueError(
+            f"p_width = {second.p_width:g} is not below the smallest probability, {min(second.p):g}: its window would hold "
+            "outcomes that the belief holds to be impossible, whose Bayes Factor Surprise has no bound"
+        )
     if len(second.p) < 2 or min(second.p) <= 0.0:
         raise ValueError("prediction 2 needs two or more probabilities, all above 0")
