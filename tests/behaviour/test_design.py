@@ -215,7 +215,7 @@ def test_tables_picture_and_sequence(tmp_path: pathlib.Path) -> None:
     code, out, said = volatilis(*ASKED, *QUICK, *outputs, "--candidates", "10", "--tries", "10", "--learner", "varsmile:m=0.1")
     assert (code, said) == (0, "")
     assert "Power with random sequences, 4 experiments each" in out
-    assert "smallest design, chosen sequences" in out
+    assert "smallest design (chosen)" in out
     assert "Chosen sequence of 60 outcomes: best of 10 random sequences" in out
     table = pd.read_csv(tmp_path / "p.csv")
     assert len(table) == 2 * 6 * 2

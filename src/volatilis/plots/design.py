@@ -53,7 +53,7 @@ def _draw_finding(axis: Any, powers: Mapping[str, Any], k: int, finding: str) ->
             axis.plot(subjects, found.share[k, i], color=colour, linestyle=LINES[kind], marker="o", markersize=3.5, label=text)
             axis.fill_between(subjects, found.low[k, i], found.high[k, i], color=colour, alpha=0.15, linewidth=0)
     axis.set(ylim=(-0.03, 1.03), xticks=next(iter(powers.values())).setting.subjects)
-    axis.set_title(finding.replace(" wrongly", "\nwrongly"), loc="left", fontsize=9.5)
+    axis.set_title(finding + (" (wrongly)" if mistake else ""), loc="left", fontsize=9.5)
 
 
 def _draw_sequences(figure: Any, chosen: Any) -> None:

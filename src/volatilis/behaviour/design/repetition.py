@@ -30,7 +30,7 @@ FINDINGS = {
     "prediction 1, S_BF": "the indicator reflects S_BF: prediction 1 confirms it (difference and slope)",
     "prediction 1, S_Sh": "the indicator reflects S_Sh: prediction 1 confirms it (difference and slope)",
     "prediction 2, S_Sh": "the indicator reflects S_Sh: prediction 2 confirms it (slope)",
-    "prediction 2, S_BF wrongly refused": "the indicator reflects S_BF: prediction 2 finds a slope that is not there",
+    "prediction 2, S_BF refused": "the indicator reflects S_BF: prediction 2 finds a slope that is not there",
 }
 
 
@@ -77,7 +77,7 @@ def _predictions(setting: Setting, ys: list[np.ndarray], seeds: list[Any]) -> li
                 right = all(decide(getattr(first, quantity), setting.level) == sign for quantity, sign in signs.items())
                 found[f"prediction 1, {name}"][i, j] = right
                 slope, sign = decide(second.slope, setting.level), TABLE_2[HYPOTHESES[name]]["slope"]
-                key = "prediction 2, S_Sh" if name == "S_Sh" else "prediction 2, S_BF wrongly refused"
+                key = "prediction 2, S_Sh" if name == "S_Sh" else "prediction 2, S_BF refused"
                 found[key][i, j] = slope == sign if name == "S_Sh" else slope != sign
     return list(found.values())
 

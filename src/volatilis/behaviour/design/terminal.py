@@ -12,7 +12,7 @@ from volatilis.behaviour.design.repetition import FINDINGS
 from volatilis.behaviour.design.sequences import CRITERIA, Chosen
 
 WANTED = (0.8, 0.9)
-MISTAKE = "prediction 2, S_BF wrongly refused"
+MISTAKE = "prediction 2, S_BF refused"
 CRITERION_WORDS = {
     "apart": "S_BF apart from S_Sh",
     "first": "pairs for prediction 1",
@@ -45,7 +45,7 @@ def show_smallest(kind: str, found: Power, console: Any) -> None:
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False)
-    for heading in (f"smallest design, {kind} sequences", *(f"{100 * wanted:g} %" for wanted in WANTED)):
+    for heading in (f"smallest design ({kind})", *(f"{100 * wanted:g} %" for wanted in WANTED)):
         table.add_column(heading)
     columns = [smallest(found, wanted) for wanted in WANTED]
     largest = "none of these"

@@ -43,7 +43,7 @@ def check_outputs(tables: Sequence[str | None], plot: str | None) -> None:
 def save_figure(figure: Any, path: str) -> None:
     """PNG, SVG or PDF, by the ending; whole or not at all."""
     with whole_file(path) as file:
-        figure.savefig(file, format=_picture_kind(path), dpi=130)
+        figure.savefig(file, format=_picture_kind(path), dpi=110)
 
 
 def _picture_kind(path: str) -> str:

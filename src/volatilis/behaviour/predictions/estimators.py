@@ -13,7 +13,7 @@ A person's trials enter through sums alone, so that many groups of the same peop
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -45,8 +45,9 @@ class Sums(NamedTuple):
 
 
 class First(NamedTuple):
-    """Prediction 1: arrays of people x sign x error, and of people."""
+    """Prediction 1: arrays of people x sign x error, and of people. Windows overlap; `trials` counts a trial once."""
 
+    trials: np.ndarray
     counts: np.ndarray
     means: np.ndarray
     difference: np.ndarray  # between the signs, over errors with trials of both
@@ -56,6 +57,7 @@ class First(NamedTuple):
 class Second(NamedTuple):
     """Prediction 2: arrays of people x p, and of people."""
 
+    trials: np.ndarray
     counts: np.ndarray
     means: np.ndarray
     slope: np.ndarray
@@ -92,43 +94,92 @@ def _sums(masks: np.ndarray, indicator: np.ndarray, nuisances: list[np.ndarray],
 
 # --- people --------------------------------------------------------------------------------------------------------------
 
+Functional = Callable[[np.ndarray], np.ndarray]  # from people x windows to a value per person; linear
+
 
 def estimate_first(people: Sequence[Sums], window: FirstWindow) -> dict[str, First]:
-    found = {}
-    for name, (counts, means) in _averages(people, window.least, 2, True).items():
-        differences = means[:, 0] - means[:, 1]
-        found[name] = First(counts, means, mean_of(differences), slopes(np.array(window.errors), differences))
+    errors = np.array(window.errors)
+
+    def difference(means: np.ndarray) -> np.ndarray:
+        return mean_of(means[:, 0] - means[:, 1])
+
+    def slope(means: np.ndarray) -> np.ndarray:
+        return slopes(errors, means[:, 0] - means[:, 1])
+
+    windows, trials, found = _Windows(people, window.least), _trials(people), {}
+    for name in ESTIMATORS:
+        own = (windows.values(name, functional) for functional in (difference, slope))
+        found[name] = First(trials, windows.counts, windows.means(name, True), *own)
     return found
 
 
 def estimate_second(people: Sequence[Sums], window: SecondWindow) -> dict[str, Second]:
-    found = {}
-    for name, (counts, means) in _averages(people, window.least, 1, False).items():
-        found[name] = Second(counts, means, slopes(np.array(window.p), means))
+    p = np.array(window.p)
+    windows, trials, found = _Windows(people, window.least), _trials(people), {}
+    for name in ESTIMATORS:
+        slope = windows.values(name, lambda means: slopes(p, means))
+        found[name] = Second(trials, windows.counts, windows.means(name, False), slope)
     return found
 
 
-def _averages(people: Sequence[Sums], least: int, effects: int, centred: bool) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """Counts and averages in windows: as they are, and less the remainder, which is 0 at 0 or, `centred`, in the middle."""
-    counts = np.array([own.counts for own in people])
-    nuisance = np.array([own.nuisance for own in people])
-    coefficients = _coefficients(sum((own.products for own in people), np.zeros(())), effects)
-    if centred:
-        middle = np.sum([own.middle for own in people], axis=0) / max(sum(own.trials for own in people), 1)
-        nuisance = nuisance - counts[:, None] * middle.reshape(1, -1, *[1] * (counts.ndim - 1))
-    plain = np.array([own.indicator for own in people])
-    sums = {PAPER: plain, ADJUSTED: plain - np.einsum("k,ik...->i...", coefficients, nuisance)}
-    nothing = np.full(counts.shape, np.nan)
-    return {n: (counts, np.divide(s, counts, out=nothing.copy(), where=counts >= least)) for n, s in sums.items()}
+def _trials(people: Sequence[Sums]) -> np.ndarray:
+    return np.array([own.trials for own in people])
 
 
-def _coefficients(products: np.ndarray, effects: int) -> np.ndarray:
-    """Of the nuisances, in the regression of the indicator on nuisances and effects. What does not vary has none."""
+class _Windows:
+    """Averages of people in windows, and what is estimated from them."""
+
+    def __init__(self, people: Sequence[Sums], least: int) -> None:
+        self.counts = np.array([own.counts for own in people])
+        self._people, self._enough = people, self.counts >= least
+        self._plain = self._divided(np.array([own.indicator for own in people]))
+        sums = np.array([own.nuisance for own in people])
+        self._nuisance = np.array([self._divided(sums[:, k]) for k in range(sums.shape[1])])
+        self._products = np.array([own.products for own in people])
+
+    def means(self, name: str, centred: bool) -> np.ndarray:
+        """In each window; adjusted, the remainder is 0 where the nuisances are 0 or, `centred`, where they have their mean."""
+        if name == PAPER:
+            return self._plain
+        coefficients, _ = _regression(self._products.sum(axis=0))
+        middle = np.zeros(len(self._nuisance))
+        if centred:
+            middle = np.sum([own.middle for own in self._people], axis=0) / max(sum(own.trials for own in self._people), 1)
+        from_middle = self._nuisance - middle.reshape(-1, *[1] * self._plain.ndim)
+        return self._plain - np.tensordot(coefficients[: len(middle)], from_middle, 1)
+
+    def values(self, name: str, functional: Functional) -> np.ndarray:
+        """A value per person, NaN where there is none.
+
+        The adjusted values rest on coefficients that all people share. So that their spread is that of their mean, each person's
+        value also has what the person did to the coefficients, times what that did to the mean (the influence, as in errors that
+        are robust to clusters). These parts sum to 0. Without them people who saw the same outcomes would seem to agree too well.
+        """
+        plain = functional(self._plain)
+        there = ~np.isnan(plain)
+        if name == PAPER or not there.any():
+            return plain
+        products = self._products[there]
+        coefficients, inverse = _regression(products.sum(axis=0))
+        remainders = np.array([functional(nuisance) for nuisance in self._nuisance])[:, there]
+        count = len(remainders)
+        scores = products[:, :-1, -1] - products[:, :-1, :-1] @ coefficients
+        influence = len(scores) * scores @ inverse[:, :count] @ remainders.mean(axis=1)
+        found = np.full(plain.shape, np.nan)
+        found[there] = plain[there] - coefficients[:count] @ remainders - influence
+        return found
+
+    def _divided(self, sums: np.ndarray) -> np.ndarray:
+        return np.divide(sums, self.counts, out=np.full(self.counts.shape, np.nan), where=self._enough)
+
+
+def _regression(products: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Coefficients of nuisances and effects, and the inverse of their products. What does not vary has none."""
     terms, aim = products[:-1, :-1], products[:-1, -1]
     scale = np.sqrt(np.diagonal(terms))
     scale = np.where(scale > 0.0, scale, 1.0)
-    solution = np.linalg.lstsq(terms / np.outer(scale, scale), aim / scale, rcond=1e-12)[0] / scale
-    return solution[: aim.size - effects]
+    inverse = np.linalg.pinv(terms / np.outer(scale, scale), rcond=1e-12, hermitian=True) / np.outer(scale, scale)
+    return inverse @ aim, inverse
 
 
 def slopes(x: np.ndarray, y: np.ndarray) -> np.ndarray:

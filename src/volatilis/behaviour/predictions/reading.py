@@ -58,7 +58,8 @@ def predict(order: Order, progress: Callable[[float], None] = lambda share: None
     indicator, confidence = _columns(order)
     # without predictions there is nothing to score; the outcomes stand in, and nothing is fitted
     response = order.outcome if order.prediction is None else order.prediction
-    source = Source(order.table, order.by, order.outcome, response, order.when, order.block, order.reset, missing=order.missing)
+    places = {"block": order.block, "reset": order.reset, "missing": order.missing}
+    source = Source(order.table, order.by, order.outcome, response, when=order.when, **places)  # type: ignore[arg-type]
     read = read_people(source, model)
     observed, refused, values = [], dict(read.refused), {}
     for done, person in enumerate(read.persons):

@@ -44,12 +44,11 @@ def _show_estimates(found: Analysis, prediction: int, console: Any) -> None:
     from rich.table import Table
 
     rows = [row for row in found.rows if row.prediction == prediction]
-    counts = (found.first if prediction == 1 else found.second)[ADJUSTED].counts
-    per_person = counts.reshape(len(found.people), -1).sum(axis=1)
+    trials = (found.first if prediction == 1 else found.second)[ADJUSTED].trials
     what = "s = +1 less s = -1, and its slope over |error|" if prediction == 1 else "slope over p"
-    range_of = f"{per_person.min():,} to {per_person.max():,}"
+    selected = f"{trials.min():,} to {trials.max():,} trials a person were selected"
     console.print()
-    console.print(f"[bold]Prediction {prediction}[/bold]: {what}. A person's trials in all windows: {range_of}", soft_wrap=True)
+    console.print(f"[bold]Prediction {prediction}[/bold]: {what}. {selected}", soft_wrap=True)
     table = Table(box=None, pad_edge=False)
     for heading in ("quantity", "estimator", "mean", f"{100 * found.level:g} % interval", "p", "p (flips)", "people"):
         table.add_column(heading, justify="left" if heading in ("quantity", "estimator") else "right")
