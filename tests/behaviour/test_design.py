@@ -239,6 +239,7 @@ def test_units_of_the_outcome_do_not_matter() -> None:
     [
         (["--learner", "varsmile:m=free"], "'varsmile:m=free': give numbers for all parameters"),
         (["--noise", "-1"], "noise = -1.0 is not accepted"),
+        (["--level", "0"], "level = 0.0 is not accepted"),
         (["--subjects", "1,5"], "subjects = (1, 5) is not accepted; whole numbers, 2 or more"),
         (["--subjects", "a"], "--subjects 'a' is not accepted"),
         (["--p-c", "1.5"], "p_c = 1.5"),

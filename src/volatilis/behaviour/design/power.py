@@ -17,7 +17,7 @@ from volatilis.behaviour.design.repetition import experiment, findings
 from volatilis.behaviour.design.setting import Setting, check
 from volatilis.behaviour.design.store import Store
 
-TOGETHER = 5  # experiments that a process does at a time
+TOGETHER = 2  # experiments that a process does at a time; one that is stopped finishes them
 
 
 class Power(NamedTuple):
