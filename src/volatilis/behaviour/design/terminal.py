@@ -64,7 +64,7 @@ def show_words(found: Power, console: Any) -> None:
     for name, words in FINDINGS.items():
         console.print(f"{name}: {words}", soft_wrap=True)
     if len(setting.learners) > 1:
-        how = "-BIC / 2 of fitted candidates" if setting.fit else "log likelihood at the parameters that people have (generous)"
+        how = "-BIC / 2 of fitted candidates" if setting.fit else "log likelihood at people's parameters (generous; --fit is not)"
         words = f"learner X: people are X, and X beats every other candidate: the interval over people of the difference in {how}"
         console.print(words, soft_wrap=True)
 

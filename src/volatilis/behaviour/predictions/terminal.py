@@ -46,7 +46,8 @@ def _show_estimates(found: Analysis, prediction: int, console: Any) -> None:
     rows = [row for row in found.rows if row.prediction == prediction]
     trials = (found.first if prediction == 1 else found.second)[ADJUSTED].trials
     what = "s = +1 less s = -1, and its slope over |error|" if prediction == 1 else "slope over p"
-    selected = f"{trials.min():,} to {trials.max():,} trials a person were selected"
+    counts = f"{trials.min():,}" if trials.min() == trials.max() else f"{trials.min():,} to {trials.max():,}"
+    selected = f"{counts} trials a person were selected"
     console.print()
     console.print(f"[bold]Prediction {prediction}[/bold]: {what}. {selected}", soft_wrap=True)
     table = Table(box=None, pad_edge=False)
