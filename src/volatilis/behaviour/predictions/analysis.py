@@ -104,9 +104,8 @@ def _notes_on_all(people: Sequence[Observed], with_learner: bool) -> list[str]:
     absent, trials = sum(person.missing for person in people), sum(person.indicator.size for person in people)
     if absent:
         whose = sum(person.missing > 0 for person in people)
-        notes.append(
-            f"the indicator is missing in {absent:,} of {trials:,} trials, of {'1 person' if whose == 1 else f'{whose} people'}: left out"
-        )
+        who = "1 person" if whose == 1 else f"{whose} people"
+        notes.append(f"the indicator is missing in {absent:,} of {trials:,} trials, of {who}: left out")
     if len(people) == 1:
         notes.append("one person only: there is no spread over people, so no interval, no test and no verdict")
     if not with_learner:
@@ -133,8 +132,8 @@ def _notes_second(people: Sequence[Observed], second: Mapping[str, Second]) -> l
         return []
     own = second[ADJUSTED]
     return [
-        f"{trials.name}: prediction 2: {int(counts.sum())} trials; values of p with enough of them: {int((~np.isnan(means)).sum())}; "
-        "a slope needs two: left out"
+        f"{trials.name}: prediction 2: {int(counts.sum())} trials; values of p with enough of them: "
+        f"{int((~np.isnan(means)).sum())}; a slope needs two: left out"
         for trials, counts, means, slope in zip(people, own.counts, own.means, own.slope, strict=True)
         if np.isnan(slope)
     ]
