@@ -6,9 +6,11 @@ from typing import Annotated
 
 import typer
 
+from volatilis.cli.design import design
 from volatilis.cli.fit import fit
 from volatilis.cli.lists import families, learners, responses
 from volatilis.cli.paper import paper
+from volatilis.cli.predict import predict
 from volatilis.cli.run import run
 from volatilis.cli.separate import separate
 from volatilis.cli.watch import watch
@@ -45,6 +47,8 @@ app.command()(families)
 app.command()(fit)
 app.command()(responses)
 app.command()(paper)
+app.command()(predict)
+app.command()(design)
 
 
 def main() -> None:
