@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,21 +16,12 @@ import numpy as np
 from volatilis._seeds import generator_key
 from volatilis.behaviour.models import Model
 from volatilis.behaviour.parameters import WHOLE, Searched, Unit, searched, unit_of
+from volatilis.behaviour.priors import AnyPrior, Prior, resolved
 from volatilis.behaviour.scoring import Person, log_likelihood
 
 RUNS = 8  # of a learner that samples, over which its likelihood is averaged
 NOT_IDENTIFIED = 0.25  # a standard error beyond this share of the whole range says that the data do not tell
 AT_BOUND = 1e-3  # of the range
-
-
-class Prior(NamedTuple):
-    """Normal on the real line, one mean and standard deviation per free parameter (of the scales in `parameters`)."""
-
-    mean: np.ndarray
-    sd: np.ndarray
-
-    def log_density(self, x: np.ndarray) -> float:
-        return float(np.sum(-0.5 * ((x - self.mean) / self.sd) ** 2 - np.log(self.sd) - 0.5 * np.log(2.0 * np.pi)))
 
 
 class Fit(NamedTuple):
@@ -61,7 +52,7 @@ def fit(
     person: Person,
     starts: int = 10,
     seed: int = 0,
-    prior: Callable[[Sequence[Searched]], Prior] | Prior | None = None,
+    prior: AnyPrior = None,
     unit: Unit | None = None,
 ) -> Fit:
     """Maximum likelihood or, with a prior, maximum a posteriori.
@@ -84,12 +75,12 @@ def _fit_continuous(
     fixed: dict[str, Any],
     starts: int,
     seed: int,
-    prior: Callable[[Sequence[Searched]], Prior] | Prior | None,
+    prior: AnyPrior,
     unit: Unit | None,
 ) -> Fit:
     unit = unit or unit_of(person.outcomes())
     free = [searched(name, unit) for name in model.free() if name not in WHOLE]
-    stated = prior(free) if callable(prior) else prior
+    stated = resolved(prior, free)
     objective = Objective(model, person, fixed, free, stated, seed)
     best, worth = np.zeros(0), objective(np.zeros(0)) if not free else np.inf
     search = _simplex if model.samples() else _quasi_newton

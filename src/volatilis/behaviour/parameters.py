@@ -91,6 +91,9 @@ class Searched(NamedTuple):
     def natural(self, x: float) -> float:
         return self.scale.back(x)
 
+    def to_line(self, value: float) -> float:
+        return self.scale.to(value)
+
 
 def searched(name: str, unit: Unit) -> Searched:
     """A parameter's interval for data in these units."""
