@@ -9,7 +9,8 @@ The exceedance probability of a model is that of its r being the largest. It tak
 the Bayesian omnibus risk (Rigoux et al. 2014) is the probability that they do not (r_k = 1 / K), and the protected exceedance
 probability averages over both.
 
-Stephan, Penny, Daunizeau, Moran, Friston (2009) NeuroImage 46, 1004. Rigoux, Stephan, Friston, Daunizeau (2014) NeuroImage 84, 971.
+Stephan, Penny, Daunizeau, Moran, Friston (2009) NeuroImage 46, 1004.
+Rigoux, Stephan, Friston, Daunizeau (2014) NeuroImage 84, 971.
 """
 
 from __future__ import annotations
@@ -108,5 +109,7 @@ def exceedance(alpha: np.ndarray) -> np.ndarray:
     def others_below(share: float, k: int) -> float:
         return float(np.prod(gammainc(np.delete(alpha, k), gammaincinv(alpha[k], share))))
 
-    found = np.array([quad(others_below, 0.0, 1.0, args=(k,), epsabs=1e-10, epsrel=1e-8, limit=500)[0] for k in range(alpha.size)])
+    found = np.array(
+        [quad(others_below, 0.0, 1.0, args=(k,), epsabs=1e-10, epsrel=1e-8, limit=500)[0] for k in range(alpha.size)]
+    )
     return found / found.sum()

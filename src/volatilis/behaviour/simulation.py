@@ -1,8 +1,8 @@
 """Simulated responses: what a person would do on the same trials if a model were true.
 
-A belief never depends on responses, so the learner runs over the outcomes once, compiled; responses are then drawn trial by trial,
-each knowing the one before. Responses are missing where the person's are. On catch trials, where the hidden parameter was shown,
-the model does not say what a person does: the person's own response stays.
+A belief never depends on responses, so the learner runs over the outcomes once, compiled; responses are then drawn trial by
+trial, each knowing the one before. Responses are missing where the person's are. On catch trials, where the hidden parameter was
+shown, the model does not say what a person does: the person's own response stays.
 """
 
 from __future__ import annotations
@@ -52,7 +52,9 @@ def simulate(model: Model, values: Mapping[str, Any], person: Person, seed: int 
     return Person(person.name, tuple(parts))
 
 
-def responses_to(learner: Any, response: Any, trials: Trials, rng: np.random.Generator, middle: float, key: int = 0) -> np.ndarray:
+def responses_to(
+    learner: Any, response: Any, trials: Trials, rng: np.random.Generator, middle: float, key: int = 0
+) -> np.ndarray:
     """One response per trial that has one."""
     given, before = trials.given.copy(), np.nan
     size = learner.family.size()
