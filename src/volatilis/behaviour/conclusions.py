@@ -80,8 +80,8 @@ def conclusions(recovery: Recovery) -> list[str]:
 
 def thresholds() -> str:
     return (
-        f"A model is told apart if at least {TOLD_APART:.0%} of its simulated people have it as the best; two are confused from "
-        f"{CONFUSED:.0%} on. A parameter is recovered from a rank correlation of {RECOVERED:g} between true and found values on, "
+        f"A model is told apart if at least {percent(TOLD_APART)} of its simulated people have it as the best; two are confused from "
+        f"{percent(CONFUSED)} on. A parameter is recovered from a rank correlation of {RECOVERED:g} between true and found values on, "
         f"weakly from {WEAK:g} on; its intervals are too narrow if they hold the truth so rarely that chance has a probability "
         f"below {DOUBT:g}; a bias is named if it exceeds {SHIFTED:g} of the true values' spread and twice its standard error."
     )
@@ -99,26 +99,30 @@ def _about_models(recovery: Recovery) -> Iterator[str]:
         share = counts[k, k] / people
         range_ = _range(int(counts[k, k]), people)
         others = [j for j in np.argsort(-counts[k]) if j != k and counts[k, j] >= CONFUSED * people]
-        confused = " and ".join(f"{models[j]} ({counts[k, j] / people:.0%})" for j in others)
+        confused = " and ".join(f"{models[j]} ({percent(counts[k, j] / people)})" for j in others)
         verdict = "is told apart in one person" if share >= TOLD_APART else "cannot be told apart in one person"
         mixed = f"; its people are taken for {confused}" if others else ""
-        yield f"{model} {verdict}: it is the best for {share:.0%} of its own people ({range_}){mixed}."
+        yield f"{model} {verdict}: it is the best for {percent(share)} of its own people ({range_}){mixed}."
     for j, model in enumerate(models):
         if np.isnan(inverse[j, j]):
             yield f"{model} is never the best, whatever is true."
         elif inverse[j, j] < TOLD_APART:
             k = max((k for k in range(len(models)) if k != j), key=lambda k: inverse[k, j])
             yield (
-                f"A person best described by {model} follows it with {inverse[j, j]:.0%} only, and {models[k]} with "
-                f"{inverse[k, j]:.0%}, if all models are equally frequent."
+                f"A person best described by {model} follows it with {percent(inverse[j, j])} only, and {models[k]} with "
+                f"{percent(inverse[k, j])}, if all models are equally frequent."
             )
+
+
+def percent(share: float) -> str:
+    return f"{100.0 * share:.0f} %"
 
 
 def _range(count: int, people: int) -> str:
     from scipy.stats import binomtest
 
     ends = binomtest(count, people).proportion_ci(method="wilson")
-    return f"95 %: {ends.low:.0%} to {ends.high:.0%}"
+    return f"95 % interval: {percent(ends.low)} to {percent(ends.high)}"
 
 
 def _about_groups(recovery: Recovery) -> Iterator[str]:
@@ -131,7 +135,7 @@ def _about_groups(recovery: Recovery) -> Iterator[str]:
         if protected[k, k] < SURE:
             j = int(protected[k].argmax())
             instead = "" if j == k else f"; {recovery.models[j]} has {protected[k, j]:.2f}"
-            yield f"{size} people who all follow {model} may not show it: the protected exceedance is {protected[k, k]:.2f}{instead}."
+            yield f"{size} people who all follow {model} may not show it: protected exceedance {protected[k, k]:.2f}{instead}."
 
 
 def _about_parameter(one: Recovered) -> str:
@@ -152,7 +156,7 @@ def _about_parameter(one: Recovered) -> str:
             f"is {'over' if one.bias > 0.0 else 'under'}estimated by {abs(one.bias):.2f} of its spread, on its search scale"
         )
     if one.intervals and _too_narrow(one):
-        found.append(f"its intervals are too narrow: 95 % ones hold the truth in {one.coverage:.0%}")
+        found.append(f"its intervals are too narrow: 95 % ones hold the truth in {percent(one.coverage)}")
     if one.flagged:
         found.append(f"{one.flagged} of {one.people} estimates are at a bound or not identified")
     return f"{name} {'; '.join(found)}."

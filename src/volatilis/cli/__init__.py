@@ -6,8 +6,10 @@ from typing import Annotated
 
 import typer
 
+from volatilis.cli.compare import compare
 from volatilis.cli.lists import families, learners
 from volatilis.cli.paper import paper
+from volatilis.cli.recover import recover
 from volatilis.cli.run import run
 
 app = typer.Typer(
@@ -37,6 +39,8 @@ def _main(
 app.command()(run)
 app.command()(learners)
 app.command()(families)
+app.command()(compare)
+app.command()(recover)
 app.command()(paper)
 
 
