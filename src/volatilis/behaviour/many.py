@@ -12,12 +12,12 @@ import os
 import signal
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from volatilis._arguments import thread_count
-from volatilis.behaviour import models as known
+from volatilis.behaviour import own
 from volatilis.behaviour.fitting import Fit, fit
-from volatilis.behaviour.models import Model
+from volatilis.behaviour.models import RESPONSES, Model
 from volatilis.behaviour.parameters import WHOLE, Unit, searched, unit_of
 from volatilis.behaviour.priors import AnyPrior, resolved
 from volatilis.behaviour.scoring import Person
@@ -100,9 +100,9 @@ def _results(jobs: Sequence[Job], left: Sequence[int], workers: int | None) -> I
     if processes <= 1:
         yield ((i, jobs[i].run()) for i in left)
         return
-    pool = ProcessPoolExecutor(
-        processes, multiprocessing.get_context("spawn"), initializer=_prepare, initargs=(dict(known.RESPONSES),)
-    )
+    importable = {name: cls for name, cls in RESPONSES.items() if not cls.__module__.startswith(("volatilis.", own.LOADED))}
+    prepared = (importable, tuple(own.files))
+    pool = ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), initializer=_prepare, initargs=prepared)
     try:
         futures = {pool.submit(jobs[i].run): i for i in left}
         yield ((futures[future], future.result()) for future in as_completed(futures))
@@ -110,8 +110,10 @@ def _results(jobs: Sequence[Job], left: Sequence[int], workers: int | None) -> I
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _prepare(responses: Mapping[str, type]) -> None:
+def _prepare(responses: Mapping[str, type], files: Sequence[str]) -> None:
     """A process: Ctrl-C is its parent's business; a user's own response models are known here too."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    mine: Any = known.RESPONSES
-    mine.update(responses)
+    for path in files:
+        own.load_responses(path)
+    for name, cls in responses.items():
+        own.register_response(name, cls)

@@ -15,7 +15,7 @@ from volatilis.behaviour import responses
 from volatilis.catalogue import Parameter, Recipe
 from volatilis.learners import ParticleFilter, StratifiedResampling
 
-RESPONSES: Mapping[str, type] = {
+RESPONSES: dict[str, type] = {
     "gaussian": responses.GaussianNoise,
     "laplace": responses.LaplaceNoise,
     "truncated": responses.TruncatedNoise,
@@ -59,12 +59,21 @@ class Model(NamedTuple):
         return catalogue.LEARNERS[self.learner.name] in (ParticleFilter, StratifiedResampling)
 
 
+def noise_alone(model: Model) -> tuple[float, float] | None:
+    """Where sd is all the noise there is, and free: p and c of log P = -A / sd^p - log sd - c (`responses`); else None."""
+    fields = model.response.fields
+    if model.samples() or len(fields) != 1 or fields[0] != ("sd", catalogue.FREE):
+        return None
+    return getattr(RESPONSES[model.response.name], "_noise_alone", None)
+
+
 def response_parameters(name: str) -> list[Parameter]:
     cls = RESPONSES[name]
     rules, defaults = rules_of(cls), cls._field_defaults  # type: ignore[attr-defined]
     own = [Parameter(field, defaults.get(field), rules[field].words) for field in cls._fields]  # type: ignore[attr-defined]
     habits = rules_of(responses.Habits)
-    return [*own, *(Parameter(field, 0.0 if field != "span" else 1.0, habits[field].words) for field in HABITS)]
+    spread = Parameter("span", "the slider's length, where it has ends", habits["span"].words)
+    return [*own, *(Parameter(field, 0.0, habits[field].words) for field in HABITS[:2]), spread]
 
 
 def response_sentence(name: str) -> str:

@@ -12,6 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from volatilis._fields import Rule
+
 
 class Scale(NamedTuple):
     """From a parameter's natural range to the real line and back."""
@@ -58,6 +60,12 @@ RANGES = {
     "lapse": Range(LOGIT, 1e-5, 0.99, 0.005, 0.1),
     "stay": Range(LOGIT, 1e-5, 1 - 1e-5, 0.02, 0.3),
 }
+# for a parameter of a user's own, by what its field accepts: the first that may have both ends
+USUAL = (
+    Range(LINEAR, -1e3, 1e3, -2.0, 2.0),
+    Range(LOG, 1e-4, 1e4, 0.1, 10.0),
+    Range(LOGIT, 1e-5, 1 - 1e-5, 0.05, 0.95),
+)
 WHOLE = {"n": (1, 2, 3, 5, 10, 20)}  # whole numbers are tried one by one
 
 
@@ -76,6 +84,10 @@ def unit_of(outcomes: np.ndarray) -> Unit:
     middle = float(np.median(finite))
     spread = float(np.median(np.abs(finite - middle))) * 1.4826 or float(np.std(finite))
     return Unit(middle, spread or 1.0)
+
+
+def usual_range(rule: Rule) -> Range:
+    return next((one for one in USUAL if rule.accepts(one.low) and rule.accepts(one.high)), USUAL[-1])
 
 
 class Searched(NamedTuple):

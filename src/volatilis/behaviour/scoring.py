@@ -1,4 +1,4 @@
-"""How probable a person's responses are under a learner and a response model: one compiled loop over the trials."""
+"""How probable a person's responses are under a learner and a response model: one compiled loop over the trials of a part."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from volatilis._compile import Call
-from volatilis._drivers import ELAPSE, OBSERVE, RESET
+from volatilis._compile import Call, words_of
+from volatilis._drivers import OBSERVE, RESET
+from volatilis.behaviour._drivers import score_responses
 
 
 class Trials(NamedTuple):
@@ -49,66 +50,107 @@ class Person(NamedTuple):
         return np.concatenate(seen)
 
 
-def score_responses(
-    learner: Any,
-    state: Any,
-    model: Any,
-    ys: Any,
-    events: Any,
-    given: Any,
-    scored: Any,
-    after: bool,
-    progress: Any,
-    last: Any,
-    out: Any,
-) -> None:
-    """log P(response_t) in out[t], 0 where it does not count. last[0] is the last response; a block begins without one.
-
-    A response that is missing is no response: the learner goes on learning, and the last one stays the last.
-    """
-    for t in range(progress[0], events.size):
-        if not learner.has_room(state):
-            progress[0] = t
-            return
-        event = events[t]
-        if event >= RESET:
-            learner.restart(state)
-            last[0] = np.nan
-            event -= RESET
-        out[t] = 0.0
-        if scored[t] and not after:
-            out[t] = model.log_response(learner, state, given[t], last[0])
-        if event == OBSERVE:
-            learner.update(state, ys[t])
-        elif event == ELAPSE:
-            learner.elapse(state)
-        if scored[t] and after:
-            out[t] = model.log_response(learner, state, given[t], last[0])
-        if given[t] == given[t]:
-            last[0] = given[t]
-    progress[0] = events.size
+Make = Callable[[Mapping[str, Any]], tuple[Any, Any]]  # learner and response model from values of what is free or in a column
 
 
 def log_likelihoods(learner: Any, model: Any, trials: Trials, key: int = 0) -> np.ndarray:
     """The log probability of each response; 0 where none counts."""
-    out, last, progress = np.empty(trials.events.size), np.array([np.nan]), np.zeros(1, dtype=np.int64)
-    state = learner.init(key)
-    while progress[0] < trials.events.size:
-        if not learner.has_room(state):
-            state = learner.grow(state)
-        arguments = (trials.values, trials.events, trials.given, trials.scored, trials.after)
-        Call(score_responses, learner, state, model, *arguments, progress, last, out, release_gil=True)()
-    return out
+    part = _Part(lambda values: (learner, model), trials, {})
+    part.run((), key)
+    return part.out
 
 
-def log_likelihood(make: Callable[[Mapping[str, Any]], tuple[Any, Any]], person: Person, keys: Sequence[int] = (0,)) -> float:
-    """Of all responses; `make` gives learner and response model for a part's columns.
+def log_likelihood(make: Make, person: Person, keys: Sequence[int] = (0,)) -> float:
+    """Of all responses, for values that `make` knows."""
+    return Likelihood(make, person, {}, keys)(())
 
-    For a learner that samples, the mean of the likelihood over several runs (not of its logarithm).
+
+class Likelihood:
+    """The log likelihood of a person's responses as a function of free parameters.
+
+    make     gives learner and response model for the values of free parameters and a part's columns
+    ends     what is free, and the ends of its range: both are tried at once, so that a wrong one is known at the beginning
+    keys     for a learner that samples: one run for each, and the mean of the likelihood over them (not of its logarithm)
     """
-    totals = np.zeros(len(keys))
-    for part in person.parts:
-        learner, model = make(part.columns)
-        totals += [log_likelihoods(learner, model, part, key).sum() for key in keys]
-    top = totals.max()
-    return float(top if len(keys) == 1 or not np.isfinite(top) else top + np.log(np.mean(np.exp(totals - top))))
+
+    def __init__(self, make: Make, person: Person, ends: Mapping[str, tuple[float, float]], keys: Sequence[int] = (0,)) -> None:
+        self._parts, self._keys = [_Part(make, part, ends) for part in person.parts], tuple(keys)
+
+    def __call__(self, values: Sequence[float]) -> float:
+        """For values in the order of `ends`."""
+        if len(self._keys) == 1:
+            total = 0.0
+            for part in self._parts:
+                total += part.run(values, self._keys[0])
+            return total
+        totals = np.array([sum(part.run(values, key) for part in self._parts) for key in self._keys])
+        top = float(totals.max())
+        return top + float(np.log(np.mean(np.exp(totals - top)))) if np.isfinite(top) else top
+
+
+class _Part:
+    """One part's state, room for its results, and the native call bound to them.
+
+    The call's arguments are words in memory, and some of them are the free parameters: another value is written there, which
+    takes next to no time. A parameter that is not just a word (others are derived from it) makes learner and response anew.
+    """
+
+    def __init__(self, make: Make, trials: Trials, ends: Mapping[str, tuple[float, float]]) -> None:
+        self._make, self._trials, self._names = make, trials, tuple(ends)
+        self._progress, self._last, self.out = np.zeros(1, dtype=np.int64), np.empty(1), np.empty(trials.events.size)
+        low = {name: end[0] for name, end in ends.items()}
+        self._learner, self._model = self._made(low)
+        self._model.check_learner(self._learner)
+        self._learner.check_observations(trials.values[trials.events % RESET == OBSERVE])
+        self._model.check_responses(self._learner.family, trials.given[trials.scored])
+        self._state = self._learner.init(0)
+        self._random = getattr(self._state, "random", None)
+        self._bind()
+        self._places = self._find(low, ends) if self._words is not None else None
+
+    def _made(self, values: Mapping[str, float]) -> tuple[Any, Any]:
+        return self._make({**self._trials.columns, **values})
+
+    def _bind(self) -> None:
+        trials = self._trials
+        arguments = (trials.values, trials.events, trials.given, trials.scored, trials.after)
+        rooms = (self._progress, self._last, self.out)
+        call = Call(score_responses, self._learner, self._model, self._state, *arguments, *rooms, release_gil=True)
+        self._call, words = call.run, call.words()
+        self._words = None if words is None else words.view(np.float64)
+
+    def _find(self, low: Mapping[str, float], ends: Mapping[str, tuple[float, float]]) -> list[tuple[int, int]] | None:
+        """Which words each parameter is, as pairs (place, number of the parameter); None if one is more than words."""
+        found, here = [], words_of(self._learner, self._model)
+        for number, (name, (first, last)) in enumerate(ends.items()):
+            there = words_of(*self._made({**low, name: last}))
+            places = np.flatnonzero(here != there) if here.shape == there.shape else np.zeros(0, dtype=int)
+            if not places.size or np.any(here.view(float)[places] != first) or np.any(there.view(float)[places] != last):
+                return None
+            found += [(int(place), number) for place in places]
+        return found
+
+    def run(self, values: Sequence[float], key: int) -> float:
+        """The log likelihood for these values."""
+        if self._places is not None and self._words is not None:
+            for place, number in self._places:
+                self._words[place] = values[number]
+        else:
+            self._learner, self._model = self._made(dict(zip(self._names, values, strict=True)))
+            self._bind()
+        if self._random is not None:
+            self._random[0] = key
+        self._progress[0] = 0
+        self._call()
+        while self._progress[0] < self.out.size:
+            self._grow()
+            self._call()
+        return float(np.add.reduce(self.out))
+
+    def _grow(self) -> None:
+        self._state = self._learner.grow(self._state)
+        self._random, words = self._state.random, self._words
+        self._bind()
+        if words is not None and self._words is not None and self._places is not None:
+            for place, _ in self._places:
+                self._words[place] = words[place]
