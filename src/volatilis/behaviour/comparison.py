@@ -14,10 +14,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from volatilis.behaviour.cluster import How, fit_people
-from volatilis.behaviour.fitting import Fit, Objective
+from volatilis.behaviour.fitting import Fit
 from volatilis.behaviour.folds import folds
 from volatilis.behaviour.many import Failure
 from volatilis.behaviour.models import Model
+from volatilis.behaviour.objective import Objective
 from volatilis.behaviour.parameters import WHOLE, Unit, searched, unit_of
 from volatilis.behaviour.priors import weak
 from volatilis.behaviour.scoring import Person
@@ -136,7 +137,7 @@ def unit_of_all(persons: Sequence[Person]) -> Unit:
 
 def laplace(model: Model, fit: Fit | Failure) -> float:
     """The log evidence from the curvature at the maximum of the posterior; NaN where it has none."""
-    if isinstance(fit, Failure):
+    if isinstance(fit, Failure) or not np.all(np.isfinite(fit.covariance)):
         return np.nan
     tried = sum(np.log(len(WHOLE[name])) for name in model.free() if name in WHOLE)
     room = 0.5 * fit.x.size * np.log(2.0 * np.pi) + 0.5 * np.linalg.slogdet(fit.covariance)[1] if fit.x.size else 0.0

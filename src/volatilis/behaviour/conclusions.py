@@ -23,6 +23,7 @@ class Recovered(NamedTuple):
 
     spread     of the true values; bias and error are shares of it
     coverage   of the 95 % intervals, among the `intervals` people who have one
+    doubtful   people whose true value was itself at a bound or not identified: left out of all these
     flagged    people whose estimate is at its bound or not identified
     """
 
@@ -37,6 +38,7 @@ class Recovered(NamedTuple):
     coverage: float
     intervals: int
     flagged: int
+    doubtful: int
 
 
 def recovered(recovery: Recovery) -> list[Recovered]:
@@ -47,17 +49,25 @@ def recovered(recovery: Recovery) -> list[Recovered]:
     ]
 
 
-def _recovered(model: str, parameter: str, entries: Sequence[Found]) -> Recovered:
+def _recovered(model: str, parameter: str, everybody: Sequence[Found]) -> Recovered:
+    entries = [one for one in everybody if not one.doubtful]
     true, found = np.array([one.true_x for one in entries]), np.array([one.found_x for one in entries])
     covered = np.array([one.covered for one in entries])
     has = ~np.isnan(covered)
     apart, spread = found - true, float(true.std(ddof=1)) if true.size > 1 else 0.0
     scale = spread or 1.0
     return Recovered(
-        *(model, parameter, true.size, *_correlations(true, found), spread, float(apart.mean()) / scale),
+        *(
+            model,
+            parameter,
+            true.size,
+            *_correlations(true, found),
+            spread,
+            float(apart.mean()) / scale if apart.size else np.nan,
+        ),
         float(apart.std(ddof=1) / np.sqrt(apart.size)) / scale if apart.size > 1 else np.nan,
         float(covered[has].mean()) if has.any() else np.nan,
-        *(int(has.sum()), sum(bool(one.warnings) for one in entries)),
+        *(int(has.sum()), sum(bool(one.warnings) for one in entries), len(everybody) - len(entries)),
     )
 
 
@@ -80,8 +90,8 @@ def conclusions(recovery: Recovery) -> list[str]:
 
 def thresholds() -> str:
     return (
-        f"A model is told apart if at least {percent(TOLD_APART)} of its simulated people have it as the best; two are confused from "
-        f"{percent(CONFUSED)} on. A parameter is recovered from a rank correlation of {RECOVERED:g} between true and found values on, "
+        f"A model is told apart if at least {percent(TOLD_APART)} of its simulated people have it as the best; two are confused "
+        f"from {percent(CONFUSED)} on. A parameter is recovered from a rank correlation of {RECOVERED:g} of true and found values on, "
         f"weakly from {WEAK:g} on; its intervals are too narrow if they hold the truth so rarely that chance has a probability "
         f"below {DOUBT:g}; a bias is named if it exceeds {SHIFTED:g} of the true values' spread and twice its standard error."
     )
@@ -159,6 +169,8 @@ def _about_parameter(one: Recovered) -> str:
         found.append(f"its intervals are too narrow: 95 % ones hold the truth in {percent(one.coverage)}")
     if one.flagged:
         found.append(f"{one.flagged} of {one.people} estimates are at a bound or not identified")
+    if one.doubtful:
+        found.append(f"{one.doubtful} whose true value was at a bound or not identified are left out")
     return f"{name} {'; '.join(found)}."
 
 

@@ -31,16 +31,23 @@ CENTRAL = 1.959963984540054
 
 
 class Truth(NamedTuple):
-    """One simulated person: the model, whose design, and the parameters, on their natural scales and on the real line."""
+    """One simulated person: the model, whose design, and the parameters, on their natural scales and on the real line.
+
+    doubtful   parameters that are themselves at a bound or not identified in the person
+    """
 
     model: int
     person: str
     values: dict[str, float]
     x: np.ndarray
+    doubtful: tuple[str, ...] = ()
 
 
 class Found(NamedTuple):
-    """A continuous parameter of a simulated person: the truth, the estimate and its interval, and whether there is one."""
+    """A continuous parameter of a simulated person: the truth, the estimate and its interval (NaN where there is none).
+
+    doubtful   whether the truth is a value that was itself at a bound or not identified
+    """
 
     model: str
     parameter: str
@@ -52,6 +59,7 @@ class Found(NamedTuple):
     true_x: float
     found_x: float
     warnings: tuple[str, ...]
+    doubtful: bool = False
 
     @property
     def covered(self) -> float:
@@ -173,7 +181,8 @@ def _simulated(
             person, own = usable[i % len(usable)]
             parameters, responses = np.random.SeedSequence([seed, k, i]).spawn(2)
             values, x = (own.values, own.x) if draw == "fitted" else _drawn(model, known, unit, np.random.default_rng(parameters))
-            truths.append(Truth(k, person.name, values, x))
+            doubtful = tuple(name for name in own.names if about(own, name)) if draw == "fitted" else ()
+            truths.append(Truth(k, person.name, values, x, doubtful))
             simulated.append(simulate(model, values, person, responses)._replace(name=f"{person.name} as {model.label} {i + 1}"))
     return truths, simulated
 
@@ -201,10 +210,14 @@ def _found(truth: Truth, fit: Fit | Failure, unit: Unit) -> list[Found]:
         one, half = searched(name, unit), CENTRAL * np.sqrt(fit.covariance[i, i])
         ends = [one.natural(fit.x[i] - half), one.natural(fit.x[i] + half)] if half == half else [np.nan, np.nan]
         low, high = sorted(ends) if half == half else ends
-        told = tuple(text for text in fit.warnings if text.startswith(f"{name} "))
         at = (truth.values[name], fit.values[name], low, high, float(truth.x[i]), float(fit.x[i]))
-        entries.append(Found(fit.label, name, truth.person, *at, told))
+        entries.append(Found(fit.label, name, truth.person, *at, about(fit, name), name in truth.doubtful))
     return entries
+
+
+def about(fit: Fit, name: str) -> tuple[str, ...]:
+    """The warnings about one parameter."""
+    return tuple(text for text in fit.warnings if text.startswith(f"{name} "))
 
 
 # --- for pictures -----------------------------------------------------------------------------------------------------

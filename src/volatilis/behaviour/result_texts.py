@@ -74,14 +74,27 @@ def _complete(comparison: Comparison, criterion: str) -> bool:
 def notes(comparison: Comparison, group: Group) -> list[str]:
     told = []
     if group.left_out:
-        told.append(f"{len(group.left_out)} left out, without a number under some model: {', '.join(group.left_out[:SHOWN])}.")
+        told.append(
+            f"{len(group.left_out)} left out, without a number under some model: {', '.join(group.left_out[:SHOWN])}{_more(group.left_out)}."
+        )
     for kind in dict.fromkeys(kind for count, kind in comparison.folds if count):
         counts = [count for count, own in comparison.folds if own == kind and count]
         how = f"{min(counts)}" if min(counts) == max(counts) else f"{min(counts)} to {max(counts)}"
         whose = "everybody" if len(counts) == len(comparison.folds) else f"{len(counts)} people"
         why = "" if kind == "blocks" else ", since there is one block"
         told.append(f"Cross-validation of {whose}: {how} folds made of {kind}{why}.")
+    failed = {(one.person, one.label) for one in comparison.failures}
+    pairs = [(i, k) for i in range(len(comparison.persons)) for k in range(len(comparison.models))]
+    flat = [pair for pair in pairs if np.isnan(comparison.scores["laplace"][pair])]
+    flat = [(i, k) for i, k in flat if (comparison.persons[i], comparison.models[k]) not in failed]
+    if flat:
+        where = ", ".join(f"{comparison.persons[i]} ({comparison.models[k]})" for i, k in flat[:SHOWN])
+        told.append(f"No Laplace evidence, since the posterior has no curvature at its maximum: {where}{_more(flat)}.")
     return [*told, *failure_texts(comparison.failures)]
+
+
+def _more(listed: Sequence[object]) -> str:
+    return f" and {len(listed) - SHOWN} more" if len(listed) > SHOWN else ""
 
 
 def failure_texts(failures: Sequence[Failure]) -> list[str]:

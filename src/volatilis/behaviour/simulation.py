@@ -131,9 +131,10 @@ def needs_theta(response: Any) -> bool:
 
 @functools.singledispatch
 def draw(response: Any, moment: Moment, rng: np.random.Generator) -> float:
-    """A response at this moment. For a response model of your own: `@draw.register` a function with these arguments."""
-    name = type(response).__name__
-    raise TypeError(f"{name} cannot be simulated; register how with volatilis.behaviour.simulation.draw.register({name})")
+    """A response at this moment. A response model of your own has a method for it: draw(self, moment, rng)."""
+    if not hasattr(response, "draw"):
+        raise ValueError(f"{type(response).__name__} cannot be simulated: give it a method draw(self, moment, rng)")
+    return float(response.draw(moment, rng))
 
 
 def noise(response: Any, moment: Moment) -> float:

@@ -81,8 +81,20 @@ def _draw_parameter(axis: Any, entries: Any) -> None:
     axis.plot(true[~flagged], found[~flagged], "o", color=FOUND, markersize=4.0, zorder=2)
     axis.plot(true[flagged], found[flagged], "x", color=FLAGGED, markersize=5.5, zorder=2)
     if wide:
-        axis.set_xscale("log")
-        axis.set_yscale("log")
+        _make_logarithmic(axis, ends)
     axis.set_xlim(*ends)
     axis.set_ylim(*ends)
     axis.set_xlabel("true" + (" (×: at a bound or not identified)" if flagged.any() else ""))
+
+
+def _make_logarithmic(axis: Any, ends: np.ndarray) -> None:
+    """Few marks, in plain numbers."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    axis.set_xscale("log")
+    axis.set_yscale("log")
+    decades = float(np.log10(ends[1] / ends[0]))
+    for line in (axis.xaxis, axis.yaxis):
+        line.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if decades < 1.6 else (1.0,), numticks=6))
+        line.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        line.set_minor_formatter(NullFormatter())
