@@ -91,9 +91,10 @@ def conclusions(recovery: Recovery) -> list[str]:
 def thresholds() -> str:
     return (
         f"A model is told apart if at least {percent(TOLD_APART)} of its simulated people have it as the best; two are confused "
-        f"from {percent(CONFUSED)} on. A parameter is recovered from a rank correlation of {RECOVERED:g} of true and found values on, "
-        f"weakly from {WEAK:g} on; its intervals are too narrow if they hold the truth so rarely that chance has a probability "
-        f"below {DOUBT:g}; a bias is named if it exceeds {SHIFTED:g} of the true values' spread and twice its standard error."
+        f"from {percent(CONFUSED)} on. A parameter is recovered from a rank correlation of true and found values of {RECOVERED:g}"
+        f" on, weakly from {WEAK:g} on. Its intervals are too narrow if they hold the truth so rarely that chance has a "
+        f"probability below {DOUBT:g}. A bias is named if it exceeds {SHIFTED:g} of the true values' spread and twice its "
+        "standard error."
     )
 
 

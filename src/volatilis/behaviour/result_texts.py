@@ -74,9 +74,8 @@ def _complete(comparison: Comparison, criterion: str) -> bool:
 def notes(comparison: Comparison, group: Group) -> list[str]:
     told = []
     if group.left_out:
-        told.append(
-            f"{len(group.left_out)} left out, without a number under some model: {', '.join(group.left_out[:SHOWN])}{_more(group.left_out)}."
-        )
+        who = ", ".join(group.left_out[:SHOWN]) + _more(group.left_out)
+        told.append(f"{len(group.left_out)} left out, without a number under some model: {who}.")
     for kind in dict.fromkeys(kind for count, kind in comparison.folds if count):
         counts = [count for count, own in comparison.folds if own == kind and count]
         how = f"{min(counts)}" if min(counts) == max(counts) else f"{min(counts)} to {max(counts)}"

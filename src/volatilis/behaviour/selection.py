@@ -5,6 +5,9 @@ posterior of r is approximated by Dirichlet(alpha), Stephan et al. (2009):
 
     u_nk ~ exp(L_nk + psi(alpha_k) - psi(sum alpha)),   sum_k u_nk = 1,   alpha = alpha_0 + sum_n u_n
 
+Where people's evidence is unclear (differences of one or two) this posterior is narrower than the exact one: exceedance may come
+out 0.1 too high. Where it is clear the two agree.
+
 The exceedance probability of a model is that of its r being the largest. It takes for granted that models differ in frequency;
 the Bayesian omnibus risk (Rigoux et al. 2014) is the probability that they do not (r_k = 1 / K), and the protected exceedance
 probability averages over both.
