@@ -155,17 +155,19 @@ def _cross_validated(
     fits = fit_people(models, [fold.fitted for _, fold in flat], how, None, unit, progress) if flat else []
     for (i, fold), own in zip(flat, fits, strict=True):
         for k, (model, one) in enumerate(zip(models, own, strict=True)):
-            if isinstance(one, Failure):
-                failures.append(one._replace(message=f"in cross-validation: {one.message}"))
-            total[i, k] += predicted(model, one, fold.predicted, how.seed)
+            worth = one if isinstance(one, Failure) else predicted(model, one, fold.predicted, how.seed)
+            if isinstance(worth, Failure):
+                failures.append(worth._replace(message=f"in cross-validation: {worth.message}"))
+            total[i, k] += np.nan if isinstance(worth, Failure) else worth
     return total, made, failures
 
 
-def predicted(model: Model, fit: Fit | Failure, person: Person, seed: int) -> float:
+def predicted(model: Model, fit: Fit, person: Person, seed: int) -> float | Failure:
     """The log probability of responses that were not fitted."""
-    if isinstance(fit, Failure):
-        return np.nan
-    return -Objective(model, person, fit.values, (), None, seed)(np.zeros(0))
+    try:
+        return -Objective(model, person, fit.values, (), None, seed)(np.zeros(0))
+    except (ValueError, TypeError) as error:
+        return Failure(person.name, model.label, str(error))
 
 
 # --- all people together -------------------------------------------------------------------------------------------------
