@@ -10,6 +10,7 @@ import numpy as np
 from volatilis.behaviour.parameters import Searched
 
 NOT_IDENTIFIED = 0.25  # a standard error beyond this share of the whole range says that the data do not tell
+ALIKE = 0.98  # a correlation beyond this says that two parameters do the same
 AT_BOUND = 1e-3  # of the range
 FIRST_STEP, WIDEST_STEP = 2e-4, 0.1  # of the range
 STEP = 0.5  # standard errors: wide enough to see over the unevenness of absolute errors and of sampled likelihoods
@@ -66,4 +67,9 @@ def warnings_about(free: Sequence[Searched], x: np.ndarray, covariance: np.ndarr
             told.append(f"{one.name} is at its bound")
         elif not covariance[i, i] > 0.0 or np.sqrt(covariance[i, i]) > NOT_IDENTIFIED * abs(one.high - one.low):
             told.append(f"{one.name} is not identified")
+    spread = np.sqrt(np.diag(covariance))
+    for i in range(len(free)):
+        for j in range(i):
+            if abs(covariance[i, j]) > ALIKE * spread[i] * spread[j]:
+                told.append(f"{free[j].name} and {free[i].name} cannot be told apart")
     return tuple(told)

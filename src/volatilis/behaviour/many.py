@@ -6,7 +6,6 @@ and a run that was stopped goes on where it was.
 
 from __future__ import annotations
 
-import contextlib
 import multiprocessing
 import os
 import signal
@@ -41,18 +40,20 @@ class Job(NamedTuple):
     person: Person
     starts: int
     seed: int
-    prior: AnyPrior
-    unit: Unit | None
+    prior: AnyPrior = None
+    unit: Unit | None = None
+    profile: bool = False
 
     def key(self) -> str:
         unit = self.unit or unit_of(self.person.outcomes())
         free = [searched(name, unit) for name in self.model.free() if name not in WHOLE]
-        return digest(self.model, self.person, self.starts, self.seed, resolved(self.prior, free), unit)
+        prior = resolved(self.prior, free)
+        return digest(self.model, self.person, self.starts, self.seed, prior, unit, self.profile, own.texts())
 
     def run(self) -> Fit | Failure:
         try:
-            return fit(self.model, self.person, self.starts, self.seed, self.prior, self.unit)
-        except (ValueError, TypeError, ArithmeticError) as error:
+            return fit(*self)
+        except (ValueError, ArithmeticError) as error:
             return Failure(self.person.name, self.model.label, str(error))
 
 
@@ -66,6 +67,7 @@ def fit_all(
     unit: Unit | None = None,
     progress: Callable[[float], None] = lambda share: None,
     folder: str | os.PathLike[str] | None = None,
+    profile: bool = False,
 ) -> list[Fit | Failure]:
     """Every person with every model: persons in order, models within.
 
@@ -74,40 +76,62 @@ def fit_all(
     folder     keeps finished fits, and a later call with the same arguments takes them from there
     progress   called with the share that is done
     """
-    jobs = [Job(model, person, starts, seed, prior, unit) for person in persons for model in models]
-    found: list[Fit | Failure | None] = [None] * len(jobs)
-    with contextlib.ExitStack() as stack:
-        store = stack.enter_context(contextlib.closing(Store(folder))) if folder is not None else None
-        keys = [job.key() for job in jobs] if store is not None else [""] * len(jobs)
-        if store is not None:
-            found = [store.get(key) for key in keys]
+    jobs = [Job(model, person, starts, seed, prior, unit, profile) for person in persons for model in models]
+    with Workers(workers, len(jobs), folder) as pool:
+        return pool.run(jobs, progress)
+
+
+class Workers:
+    """Processes that fit. On any way out, Ctrl-C included, fits that wait never start and those that run end."""
+
+    def __init__(self, workers: int | None, jobs: int, folder: str | os.PathLike[str] | None = None) -> None:
+        count = thread_count(workers)
+        self._processes = min(count, jobs if workers is not None else -(-jobs // FEW))
+        self._pool: ProcessPoolExecutor | None = None
+        self._store = Store(folder) if folder is not None else None
+
+    def __enter__(self) -> Workers:
+        if self._processes > 1:
+            importable = {
+                name: cls for name, cls in RESPONSES.items() if not cls.__module__.startswith(("volatilis.", own.LOADED))
+            }
+            self._pool = ProcessPoolExecutor(
+                self._processes,
+                multiprocessing.get_context("spawn"),
+                initializer=_prepare,
+                initargs=(importable, tuple(own.files)),
+            )
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(wait=True, cancel_futures=True)
+        if self._store is not None:
+            self._store.close()
+
+    def run(self, jobs: Sequence[Job], progress: Callable[[float], None] = lambda share: None) -> list[Fit | Failure]:
+        """The results, in the order of the jobs."""
+        found: list[Fit | Failure | None] = [None] * len(jobs)
+        keys = [job.key() for job in jobs] if self._store is not None else []
+        if self._store is not None:
+            found = [self._store.get(key) for key in keys]
         left = [i for i, one in enumerate(found) if one is None]
         progress(1.0 - len(left) / max(len(jobs), 1))
-        for count, (i, one) in enumerate(stack.enter_context(_results(jobs, left, workers)), 1):
+        for count, (i, one) in enumerate(self._results(jobs, left), 1):
             found[i] = one
-            if store is not None and isinstance(one, Fit):
-                store.add(keys[i], one)
+            if self._store is not None and isinstance(one, Fit):
+                self._store.add(keys[i], one)
             progress(1.0 - (len(left) - count) / len(jobs))
-    return [one for one in found if one is not None]
+        return [one for one in found if one is not None]
 
-
-@contextlib.contextmanager
-def _results(jobs: Sequence[Job], left: Sequence[int], workers: int | None) -> Iterator[Iterator[tuple[int, Fit | Failure]]]:
-    """Each result as it comes, with its job's number. On any way out, Ctrl-C included, waiting fits never start."""
-    processes = min(thread_count(workers), len(left))
-    if workers is None:
-        processes = min(processes, -(-len(left) // FEW))
-    if processes <= 1:
-        yield ((i, jobs[i].run()) for i in left)
-        return
-    importable = {name: cls for name, cls in RESPONSES.items() if not cls.__module__.startswith(("volatilis.", own.LOADED))}
-    prepared = (importable, tuple(own.files))
-    pool = ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), initializer=_prepare, initargs=prepared)
-    try:
-        futures = {pool.submit(jobs[i].run): i for i in left}
-        yield ((futures[future], future.result()) for future in as_completed(futures))
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
+    def _results(self, jobs: Sequence[Job], left: Sequence[int]) -> Iterator[tuple[int, Fit | Failure]]:
+        """Each result as it comes, with its job's number."""
+        if self._pool is None:
+            yield from ((i, jobs[i].run()) for i in left)
+            return
+        futures = {self._pool.submit(jobs[i].run): i for i in left}
+        for future in as_completed(futures):
+            yield futures[future], future.result()
 
 
 def _prepare(responses: Mapping[str, type], files: Sequence[str]) -> None:

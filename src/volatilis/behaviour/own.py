@@ -51,5 +51,10 @@ def load_responses(path: str) -> list[str]:
     return list(found)
 
 
+def texts() -> list[str]:
+    """What stands in the files that were read."""
+    return [pathlib.Path(path).read_text() for path in files]
+
+
 def _name(cls: type) -> str:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", cls.__name__).lower()

@@ -6,6 +6,7 @@ Stated({"p_c": (0.01, 0.5)})     the range that holds 95 % of the prior, on the 
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -35,7 +36,8 @@ def weak(free: Sequence[Searched]) -> Prior:
     return Prior(0.5 * (first + last), 0.5 * np.abs(last - first))
 
 
-class Stated(NamedTuple):
+@dataclasses.dataclass(frozen=True)
+class Stated:
     """A prior by the ranges that hold 95 % of it."""
 
     ranges: Mapping[str, tuple[float, float]]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -36,9 +36,15 @@ def least(objective: Searchable, starts: int, seed: int) -> tuple[np.ndarray, fl
         return np.zeros(0), objective(np.zeros(0))
     if len(objective.free) == 1 and not objective.samples:
         return _scan(objective, max(SCAN * starts, FEWEST) + 1)
-    search: Callable[[Searchable, np.ndarray], tuple[np.ndarray, float]] = _simplex if objective.samples else _quasi_newton
-    found = [search(objective, start) for start in starting_points(objective.free, starts, seed)]
+    found = [descend(objective, start) for start in starting_points(objective.free, starts, seed)]
     return min(found, key=lambda one: one[1])
+
+
+def descend(objective: Searchable, start: np.ndarray) -> tuple[np.ndarray, float]:
+    """From one start to the nearest optimum."""
+    if not objective.free:
+        return start, objective(start)
+    return _simplex(objective, start) if objective.samples else _quasi_newton(objective, start)
 
 
 def starting_points(free: Sequence[Searched], starts: int, seed: int) -> np.ndarray:

@@ -62,6 +62,7 @@ def from_json(entry: dict[str, Any]) -> Fit:
     n = entry.pop("shape")
     for name, shape in (("x", (n,)), ("covariance", (n, n))):
         entry[name] = np.array([np.nan if value is None else value for value in entry[name]], dtype=float).reshape(shape)
+    entry["profile"] = {name: tuple(ends) for name, ends in entry["profile"].items()}
     return Fit(**entry | {name: tuple(entry[name]) for name in ("names", "warnings")})
 
 

@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from volatilis.cli.compare import compare
-from volatilis.cli.lists import families, learners
+from volatilis.cli.fit import fit
+from volatilis.cli.lists import families, learners, responses
 from volatilis.cli.paper import paper
 from volatilis.cli.recover import recover
 from volatilis.cli.run import run
@@ -39,6 +40,8 @@ def _main(
 app.command()(run)
 app.command()(learners)
 app.command()(families)
+app.command()(fit)
+app.command()(responses)
 app.command()(compare)
 app.command()(recover)
 app.command()(paper)
