@@ -252,7 +252,7 @@ def test_the_command(table: pathlib.Path, tmp_path: pathlib.Path) -> None:
         (("--quiet",), "--quiet without an output gives nothing"),
         (("--criterion", "waic"), "criterion 'waic' is not known"),
         (("--criterion", "cross_validated", "--folds", "0"), "needs --folds 2 or more"),
-        (("--learner", "leaky:omega=column:block"), "need different columns"),
+        (("--bounds", "300,0"), "--bounds 300,0: not accepted"),
         (("--response-column", "said"), "said"),
         (("--scheduler", "nonsense"), "nonsense"),
     ],

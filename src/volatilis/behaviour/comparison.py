@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from volatilis.behaviour.cluster import How, fit_people
+from volatilis.behaviour.cluster import How, Pool, Progress, fit_people
 from volatilis.behaviour.fitting import Fit
-from volatilis.behaviour.folds import folds
+from volatilis.behaviour.folds import Fold, folds
 from volatilis.behaviour.many import Failure
 from volatilis.behaviour.models import Model
 from volatilis.behaviour.objective import Objective
@@ -111,8 +111,11 @@ def compare(
     """All criteria for all people. most_folds = 0 leaves cross-validation out."""
     check_models(models, persons)
     unit = unit_of_all(persons)
-    fits = fit_people(models, persons, how, None, unit, lambda share: progress("likelihood", share))
-    plausible = fit_people(models, persons, how, weak, unit, lambda share: progress("posterior", share))
+    split = [folds(person, most_folds) for person in persons]
+    with how.pool(len(models) * sum(2 + len(own) for own, _ in split)) as pool:
+        fits = fit_people(pool, how, models, persons, None, unit, lambda share: progress("likelihood", share))
+        plausible = fit_people(pool, how, models, persons, weak, unit, lambda share: progress("posterior", share))
+        predicted, more = _cross_validated(pool, how, models, split, unit, lambda share: progress("folds", share))
     counts = np.array([len(model.free()) for model in models])
     responses = np.array([person.responses for person in persons])
     logs = np.array([[one.log_likelihood if isinstance(one, Fit) else np.nan for one in own] for own in fits])
@@ -122,8 +125,8 @@ def compare(
         "bic": counts * np.log(responses)[:, np.newaxis] - 2.0 * logs,
         "laplace": np.array([[laplace(model, one) for model, one in zip(models, own, strict=True)] for own in plausible]),
     }
-    predicted, made, more = _cross_validated(models, persons, how, most_folds, unit, lambda share: progress("folds", share))
     scores["cross_validated"] = predicted
+    made = [(len(own), kind) for own, kind in split]
     failures = [one for own in (*fits, *plausible) for one in own if isinstance(one, Failure)]
     labels = tuple(model.label for model in models)
     names = tuple(person.name for person in persons)
@@ -145,24 +148,22 @@ def laplace(model: Model, fit: Fit | Failure) -> float:
 
 
 def _cross_validated(
-    models: Sequence[Model], persons: Sequence[Person], how: How, most: int, unit: Unit, progress: Callable[[float], None]
-) -> tuple[np.ndarray, list[tuple[int, str]], list[Failure]]:
-    split = [folds(person, most) for person in persons]
-    made = [(len(own), kind) for own, kind in split]
+    pool: Pool, how: How, models: Sequence[Model], split: Sequence[tuple[list[Fold], str]], unit: Unit, progress: Progress
+) -> tuple[np.ndarray, list[Failure]]:
     flat = [(i, fold) for i, (own, _) in enumerate(split) for fold in own]
-    total = np.array([np.full(len(models), 0.0 if count else np.nan) for count, _ in made])
+    total = np.array([np.full(len(models), 0.0 if own else np.nan) for own, _ in split])
     failures = []
-    fits = fit_people(models, [fold.fitted for _, fold in flat], how, None, unit, progress) if flat else []
+    fits = fit_people(pool, how, models, [fold.fitted for _, fold in flat], None, unit, progress) if flat else []
     for (i, fold), own in zip(flat, fits, strict=True):
         for k, (model, one) in enumerate(zip(models, own, strict=True)):
-            worth = one if isinstance(one, Failure) else predicted(model, one, fold.predicted, how.seed)
+            worth = one if isinstance(one, Failure) else predict(model, one, fold.predicted, how.seed)
             if isinstance(worth, Failure):
                 failures.append(worth._replace(message=f"in cross-validation: {worth.message}"))
             total[i, k] += np.nan if isinstance(worth, Failure) else worth
-    return total, made, failures
+    return total, failures
 
 
-def predicted(model: Model, fit: Fit, person: Person, seed: int) -> float | Failure:
+def predict(model: Model, fit: Fit, person: Person, seed: int) -> float | Failure:
     """The log probability of responses that were not fitted."""
     try:
         return -Objective(model, person, fit.values, (), None, seed)(np.zeros(0))

@@ -139,9 +139,11 @@ def recover(
     if draw not in DRAWS:
         raise ValueError(f"draw = {draw!r} is not accepted; {' or '.join(DRAWS)} is")
     unit, prior = unit_of_all(persons), weak if criterion == "laplace" else None
-    first = fit_people(models, persons, how, prior, unit, lambda share: progress("people", share))
-    truths, simulated = _simulated(models, persons, first, unit, people or len(persons), draw, how.seed)
-    second = fit_people(models, simulated, how, prior, unit, lambda share: progress("simulated people", share))
+    count = people or len(persons)
+    with how.pool(len(models) * (len(persons) + len(models) * count)) as pool:
+        first = fit_people(pool, how, models, persons, prior, unit, lambda share: progress("people", share))
+        truths, simulated = _simulated(models, persons, first, unit, count, draw, how.seed)
+        second = fit_people(pool, how, models, simulated, prior, unit, lambda share: progress("simulated people", share))
     evidence = np.array(
         [[evidence_of(model, one, criterion) for model, one in zip(models, own, strict=True)] for own in second]
     ).reshape(len(simulated), len(models))

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from volatilis.cli.fit import ends
 from volatilis.cli.options import names
 
 if TYPE_CHECKING:
     from volatilis.behaviour.models import Model
-    from volatilis.behaviour.people import People, Source
+    from volatilis.behaviour.people import Source
+    from volatilis.behaviour.scoring import Person
 
 Family = Annotated[
     str, typer.Option(help="What is observed, such as gaussian:sigma=10,mu_0=150,sigma_0=87; sigma=free is fitted.")
@@ -20,10 +23,8 @@ Learners = Annotated[
     list[str],
     typer.Option("--learner", help="A learner, such as varsmile:m=free; give two or more, each with its own --learner."),
 ]
-Response = Annotated[
-    str, typer.Option(help="How a response comes from the belief, such as gaussian:sd=free or softmax:beta=free.")
-]
-By = Annotated[str, typer.Option(metavar="COLUMN,...", help="Columns that make a person.")]
+Response = Annotated[str, typer.Option(help="A response model, such as laplace:sd=free,lapse=0.01; see volatilis responses.")]
+By = Annotated[str, typer.Option("--by", "--subject", metavar="COLUMN,...", help="Columns that make a person.")]
 Outcome = Annotated[str, typer.Option(metavar="COLUMN", help="What was observed.")]
 ResponseColumn = Annotated[str, typer.Option(metavar="COLUMN", help="What the person said or chose.")]
 When = Annotated[str, typer.Option(help="Whether the response was given before or after the trial's outcome.")]
@@ -31,6 +32,9 @@ Block = Annotated[str | None, typer.Option(metavar="COLUMN", help="Where its val
 Reset = Annotated[str | None, typer.Option(metavar="COLUMN", help="Not 0 where a block begins and the learner starts anew.")]
 Catch = Annotated[str | None, typer.Option(metavar="COLUMN", help="Not 0 where the mean was shown: learned from, not scored.")]
 Missing = Annotated[str, typer.Option(help="A missing outcome: error, elapse (time passes) or skip (no update).")]
+Trial = Annotated[str | None, typer.Option(metavar="COLUMN", help="Numbers a person's trials; none may come twice.")]
+Bounds = Annotated[str | None, typer.Option(metavar="LOW,HIGH", help="Ends of the slider; none may lie beyond.")]
+Own = Annotated[list[str] | None, typer.Option(metavar="FILE.py", help="Response models of your own.")]
 Categories = Annotated[
     str | None, typer.Option(metavar="NAME,...", help="Names of the categories, in order, where outcomes and choices are texts.")
 ]
@@ -44,20 +48,17 @@ Scheduler = Annotated[str | None, typer.Option(metavar="ADDRESS", help="A Dask s
 Plot = Annotated[str | None, typer.Option(metavar="OUT.png", help="A picture; .png, .pdf or .svg.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no summary.")]
 PICTURES = (".png", ".pdf", ".svg")
-SLIDERS = ("truncated", "censored")
 
 
-def models_from(family: str, learners: Sequence[str], response: str) -> list[Model]:
+def models_from(family: str, learners: Sequence[str], response: str, own: Sequence[str] | None) -> list[Model]:
     """One model per learner, with labels that differ."""
     from volatilis.behaviour.models import Model, parse_response
+    from volatilis.behaviour.own import load_responses
     from volatilis.catalogue import parse_family, parse_learners
 
-    models = [Model(parse_family(family), learner, parse_response(response)) for learner in parse_learners(learners)]
-    needs = {frozenset(model.columns()): model.label for model in models}
-    if len(needs) > 1:
-        first, second = list(needs.values())[:2]
-        raise ValueError(f"{first} and {second} need different columns; models that are compared must take the same ones")
-    return models
+    for path in own or ():
+        load_responses(path)
+    return [Model(parse_family(family), learner, parse_response(response)) for learner in parse_learners(learners)]
 
 
 def source_from(
@@ -70,29 +71,31 @@ def source_from(
     reset: str | None,
     catch: str | None,
     missing: str,
+    bounds: str | None,
     categories: str | None,
-    model: Model,
+    trial: str | None,
 ) -> Source:
-    """Where trials stand. A response beyond the ends of a slider is an error."""
+    """Where trials stand."""
     from volatilis.behaviour.people import Source
 
-    fields: dict[str, Any] = dict(model.response.fields) if model.response.name in SLIDERS else {}
-    low, high = fields.get("low"), fields.get("high")
-    bounds = (low, high) if isinstance(low, (int, float)) and isinstance(high, (int, float)) else None
     listed = () if categories is None else names(categories)
-    return Source(table, names(by), outcome, response_column, when, block, reset, catch, missing, bounds, listed)
+    where = (table, names(by), outcome, response_column, when, block, reset, catch, missing)
+    return Source(*where, ends(bounds), listed, trial)
 
 
-def read(source: Source, model: Model, say: Callable[[str], None]) -> People:
-    """People, and a word for each who cannot be fitted."""
+def read(source: Source, models: Sequence[Model], quiet: bool) -> tuple[Person, ...]:
+    """People, and a word on standard error for each who cannot be fitted."""
     from volatilis.behaviour.people import read_people
 
-    people = read_people(source, model)
-    for reason in people.refused.values():
-        say(f"left out: {reason}")
+    people = read_people(source, *models)
+    if not quiet:
+        for name, note in people.notes.items():
+            print(f"{name}: {note}", file=sys.stderr)
+        for reason in people.refused.values():
+            print(f"left out: {reason}", file=sys.stderr)
     if not people.persons:
         raise ValueError(f"{source.table}: nobody can be fitted: {next(iter(people.refused.values()), 'there is no one')}")
-    return people
+    return people.persons
 
 
 def check_outputs(plot: str | None, quiet: bool, *outputs: str | None) -> None:

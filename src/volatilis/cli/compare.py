@@ -27,7 +27,7 @@ def compare(
     table: Table,
     family: options.Family,
     learners: options.Learners,
-    response: options.Response,
+    response: options.Response = "gaussian:sd=free",
     out: Annotated[str | None, typer.Option(help="A table: one row per person and model. -: CSV on standard output.")] = None,
     summary: Annotated[str | None, typer.Option(metavar="OUT", help="A table: one row per model, for the whole group.")] = None,
     plot: options.Plot = None,
@@ -42,13 +42,16 @@ def compare(
     block: options.Block = None,
     reset: options.Reset = None,
     catch: options.Catch = None,
+    trial: options.Trial = None,
     missing: options.Missing = "error",
+    bounds: options.Bounds = None,
     categories: options.Categories = None,
     starts: options.Starts = 10,
     seed: options.Seed = 0,
     workers: options.Workers = None,
     scheduler: options.Scheduler = None,
     store: options.Store = None,
+    own: options.Own = None,
     quiet: options.Quiet = False,
 ) -> None:
     """Compare learners as models of people: likelihood, AIC, BIC, Laplace evidence, cross-validation, and group selection."""
@@ -65,15 +68,15 @@ def compare(
         comparison.check_criterion(criterion)
         if criterion == "cross_validated" and folds < 2:
             raise ValueError("--criterion cross_validated needs --folds 2 or more")
-        models = options.models_from(family, learners, response)
+        models = options.models_from(family, learners, response, own)
         source = options.source_from(
-            *(table, by, outcome, response_column, when, block, reset, catch, missing, categories, models[0])
+            *(table, by, outcome, response_column, when, block, reset, catch, missing, bounds, categories, trial)
         )
-        people = options.read(source, models[0], lambda text: None if quiet else print(text, file=sys.stderr))
+        persons = options.read(source, models, quiet)
         bars = None if quiet else stack.enter_context(Bars())
         how = How(starts, seed, workers, store, scheduler)
         update = (lambda what, share: None) if bars is None else (lambda what, share: bars.update(f"fits: {what}", share))
-        found = comparison.compare(models, people.persons, how, folds, update)
+        found = comparison.compare(models, persons, how, folds, update)
         stack.close()
         group = comparison.group(found, criterion, seed)
         if plot is not None:

@@ -27,7 +27,7 @@ def recover(
     table: Table,
     family: options.Family,
     learners: options.Learners,
-    response: options.Response,
+    response: options.Response = "gaussian:sd=free",
     out: Annotated[str | None, typer.Option(help="A table: true and found values. -: CSV on standard output.")] = None,
     confusion: Annotated[
         str | None, typer.Option(metavar="OUT", help="A table: how often which model is taken for which.")
@@ -47,13 +47,16 @@ def recover(
     block: options.Block = None,
     reset: options.Reset = None,
     catch: options.Catch = None,
+    trial: options.Trial = None,
     missing: options.Missing = "error",
+    bounds: options.Bounds = None,
     categories: options.Categories = None,
     starts: options.Starts = 5,
     seed: options.Seed = 0,
     workers: options.Workers = None,
     scheduler: options.Scheduler = None,
     store: options.Store = None,
+    own: options.Own = None,
     quiet: options.Quiet = False,
 ) -> None:
     """Simulate people from each learner on the very trials of a table, fit all learners, and say what can be concluded."""
@@ -67,11 +70,11 @@ def recover(
         from volatilis.plots import recovery as picture
 
         options.check_outputs(plot, quiet, out, confusion)
-        models = options.models_from(family, learners, response)
+        models = options.models_from(family, learners, response, own)
         source = options.source_from(
-            *(table, by, outcome, response_column, when, block, reset, catch, missing, categories, models[0])
+            *(table, by, outcome, response_column, when, block, reset, catch, missing, bounds, categories, trial)
         )
-        persons = options.read(source, models[0], lambda text: None if quiet else print(text, file=sys.stderr)).persons
+        persons = options.read(source, models, quiet)
         bars = None if quiet else stack.enter_context(Bars())
         how = How(starts, seed, workers, store, scheduler)
         update = (lambda what, share: None) if bars is None else (lambda what, share: bars.update(f"fits: {what}", share))
