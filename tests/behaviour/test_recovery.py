@@ -92,7 +92,7 @@ def test_confused_models_are_named() -> None:
     assert "its people are taken for b (60 %)" in words
     assert "b is told apart in one person: it is the best for 97 %" in words
     assert "A person best described by b follows it with 62 % only, and a with 38 %, if all models are equally frequent." in words
-    assert "10 people who all follow a may not show it" in words
+    assert "A group of 10 who all follow a may not be recognised" in words
     assert "rough" not in words
     assert "fewer than 20 simulated people" in conclusions(made_up({(0, 0): 5, (1, 1): 30}))[0]
 
@@ -160,7 +160,7 @@ def test_equal_models_are_confused() -> None:
     alike = [Model.parse(FAMILY_TEXT, text, "gaussian:sd=free") for text in ("nas12*:p_c=free", "merge:n=1,p_c=free")]
     found = recover(alike, people(4), HOW, people=8)
     assert np.abs(found.evidence[:, 0] - found.evidence[:, 1]).max() < 1e-3
-    assert any("may not show it" in text for text in conclusions(found))
+    assert any("may not be recognised" in text for text in conclusions(found))
 
 
 def test_draws_from_the_distribution() -> None:

@@ -138,15 +138,17 @@ def _range(count: int, people: int) -> str:
 
 def _about_groups(recovery: Recovery) -> Iterator[str]:
     protected, size, groups = recovery.group_choice()
-    of = f"group{'s' if groups > 1 else ''} of {size} who all follow one model"
+    mean = "" if groups == 1 else f", on average over {groups} groups"
     sure = [model for k, model in enumerate(recovery.models) if protected[k, k] >= SURE]
     if sure:
-        yield f"In {groups} {of}, these are found with a protected exceedance of {SURE:g} or more: {', '.join(sure)}."
+        who = f"As a group of {size} who all follow one model, these are recognised"
+        yield f"{who} (protected exceedance {SURE:g} or more{mean}): {', '.join(sure)}."
     for k, model in enumerate(recovery.models):
         if protected[k, k] < SURE:
             j = int(protected[k].argmax())
-            instead = "" if j == k else f"; {recovery.models[j]} has {protected[k, j]:.2f}"
-            yield f"{size} people who all follow {model} may not show it: protected exceedance {protected[k, k]:.2f}{instead}."
+            instead = "" if j == k else f"; {recovery.models[j]} has {protected[k, j]:.3f}"
+            value = f"protected exceedance {protected[k, k]:.3f}{mean}{instead}"
+            yield f"A group of {size} who all follow {model} may not be recognised: {value}."
 
 
 def _about_parameter(one: Recovered) -> str:

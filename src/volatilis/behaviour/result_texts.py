@@ -88,7 +88,9 @@ def notes(comparison: Comparison, group: Group) -> list[str]:
     flat = [(i, k) for i, k in flat if (comparison.persons[i], comparison.models[k]) not in failed]
     if flat:
         where = ", ".join(f"{comparison.persons[i]} ({comparison.models[k]})" for i, k in flat[:SHOWN])
-        told.append(f"No Laplace evidence, since the posterior has no curvature at its maximum: {where}{_more(flat)}.")
+        told.append(
+            f"No Laplace evidence, since the posterior is no bowl at its maximum (or that is at a bound): {where}{_more(flat)}."
+        )
     return [*told, *failure_texts(comparison.failures)]
 
 

@@ -51,7 +51,7 @@ def recover(
     missing: options.Missing = "error",
     bounds: options.Bounds = None,
     categories: options.Categories = None,
-    starts: options.Starts = 5,
+    starts: options.Starts = 10,
     seed: options.Seed = 0,
     workers: options.Workers = None,
     scheduler: options.Scheduler = None,

@@ -96,5 +96,9 @@ def _make_logarithmic(axis: Any, ends: np.ndarray) -> None:
     decades = float(np.log10(ends[1] / ends[0]))
     for line in (axis.xaxis, axis.yaxis):
         line.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if decades < 1.6 else (1.0,), numticks=6))
-        line.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        line.set_major_formatter(FuncFormatter(lambda value, _: _number(value)))
         line.set_minor_formatter(NullFormatter())
+
+
+def _number(value: float) -> str:
+    return f"{value:g}" if value >= 0.009 else rf"$\mathdefault{{10^{{{round(float(np.log10(value)))}}}}}$"
