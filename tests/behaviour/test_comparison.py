@@ -161,6 +161,15 @@ def test_people_are_told_apart() -> None:
     assert "Cross-validation of everybody: 5 folds made of runs of trials, since there is one block." in text
 
 
+def test_models_that_are_one_are_said_to_be() -> None:
+    """Merge with one hypothesis is Nas12* on a Gaussian."""
+    alike = [Model.parse(FAMILY_TEXT, text, "gaussian:sd=free") for text in ("nas12*:p_c=free", "merge:n=1,p_c=free")]
+    found = compare(alike, PEOPLE[:3], HOW, most_folds=0)
+    text = "\n".join(comparison_text(found, group(found)))
+    assert "nas12_star and merge describe everybody equally well: for whom which is the best means nothing." in text
+    assert "but not clearly" in text
+
+
 def test_one_worker_and_two_give_the_same() -> None:
     one, two = (compare([VARSMILE, LEAKY], PEOPLE[:2], HOW._replace(workers=n)) for n in (1, 2))
     for name in one.scores:

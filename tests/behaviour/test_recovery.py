@@ -123,6 +123,14 @@ def test_people_without_an_interval_and_doubtful_truths_are_counted_apart() -> N
     assert (one.people, one.intervals, one.flagged, one.doubtful, one.coverage) == (5, 4, 2, 1, 1.0)
 
 
+def test_one_true_value_tells_nothing_about_people() -> None:
+    true = np.full(8, 0.3) + 1e-14 * np.arange(8.0)
+    (one,) = recovered(made_up({(0, 0): 8, (1, 1): 8}, entries(true, true + 0.1)))
+    assert one.spread == 0.0
+    assert one.bias == pytest.approx(0.1)
+    assert "m of a has one true value only" in conclusions(made_up({(0, 0): 8, (1, 1): 8}, entries(true, true + 0.1)))[-1]
+
+
 def test_parameters_in_words() -> None:
     true, rng = np.arange(40.0), np.random.default_rng(0)
 

@@ -14,6 +14,7 @@ CONFUSED = 0.2  # two models are confused if at least this share of one's people
 RECOVERED, WEAK = 0.7, 0.4  # rank correlations from which a parameter is recovered, or at least not lost
 SURE = 0.95  # of a protected exceedance probability
 SHIFTED = 0.25  # a bias of more than this share of the spread of the truth matters, if it is more than noise
+ALIKE = 1e-9  # values that differ by less are one value
 DOUBT = 0.01  # a probability below this is not chance
 FEW = 20  # simulated people per model, below which shares are rough
 
@@ -55,6 +56,7 @@ def _recovered(model: str, parameter: str, everybody: Sequence[Found]) -> Recove
     covered = np.array([one.covered for one in entries])
     has = ~np.isnan(covered)
     apart, spread = found - true, float(true.std(ddof=1)) if true.size > 1 else 0.0
+    spread = spread if spread > ALIKE * max(float(np.abs(true).max(initial=0.0)), 1.0) else 0.0
     scale = spread or 1.0
     return Recovered(
         *(
@@ -75,7 +77,7 @@ def _correlations(true: np.ndarray, found: np.ndarray) -> tuple[float, float]:
     """Pearson's and Spearman's; NaN where one side is constant."""
     from scipy.stats import spearmanr
 
-    if true.size < 3 or np.ptp(true) == 0.0 or np.ptp(found) == 0.0:
+    if true.size < 3 or min(np.ptp(true), np.ptp(found)) <= ALIKE:
         return np.nan, np.nan
     return float(np.corrcoef(true, found)[0, 1]), float(spearmanr(true, found).statistic)
 
@@ -173,7 +175,7 @@ def _about_parameter(one: Recovered) -> str:
     if one.flagged:
         found.append(f"{one.flagged} of {one.people} estimates are at a bound or not identified")
     if one.doubtful:
-        found.append(f"{one.doubtful} whose true value was at a bound or not identified are left out")
+        found.append(f"left out: {one.doubtful} whose true value was at a bound or not identified")
     return f"{name} {'; '.join(found)}."
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 import numpy as np
@@ -20,6 +21,8 @@ NAMES = {
     "cross_validated": "cross-validated log likelihood",
 }
 SURE, EQUAL = 0.95, 0.25  # of a protected exceedance, and of the omnibus risk, from which words change
+CLEAR = 3.0  # of a difference in log evidence: twenty to one
+SAME = 0.05  # of the largest difference between two models, below which nothing tells them apart
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
@@ -53,13 +56,18 @@ def comparison_text(comparison: Comparison, group: Group) -> list[str]:
 def _comparison_words(comparison: Comparison, group: Group) -> list[str]:
     order, risk, protected = np.argsort(group.behind, kind="stable"), group.selection.omnibus_risk, group.selection.protected
     best, second, top = comparison.models[order[0]], comparison.models[order[1]], int(protected.argmax())
-    sure = "clearly" if group.low[order[1]] > 0.0 else "but not clearly: the interval of the difference holds 0"
+    least = group.low[order[1]]
+    sure = "clearly" if least > CLEAR else f"but not clearly: the interval of the difference begins at {least:.1f}"
     lead = f"{group.behind[order[1]]:.1f} ahead of {second}"
     words = [f"By the sum over people {best} is the best, {lead}, {sure}."]
     verdict = "is the most frequent model" if protected[top] >= SURE else "leads, but it is not sure that it is the most frequent"
     words.append(f"As a model that people are drawn with, {comparison.models[top]} {verdict} (protected {protected[top]:.3f}).")
     if risk > EQUAL:
         words.append(f"That all models are equally frequent has the probability {risk:.2f}: this group does not settle it.")
+    for j, k in itertools.combinations(range(len(comparison.models)), 2):
+        if np.abs(group.evidence[:, j] - group.evidence[:, k]).max() < SAME:
+            pair = f"{comparison.models[j]} and {comparison.models[k]}"
+            words.append(f"{pair} describe everybody equally well: for whom which is the best means nothing.")
     rank = {name: comparison.models[int(np.nansum(comparison.evidence(name), axis=0).argmax())] for name in comparison.scores}
     other = [f"{NAMES[name]}: {model}" for name, model in rank.items() if model != best and _complete(comparison, name)]
     if other:
@@ -79,7 +87,9 @@ def notes(comparison: Comparison, group: Group) -> list[str]:
     for kind in dict.fromkeys(kind for count, kind in comparison.folds if count):
         counts = [count for count, own in comparison.folds if own == kind and count]
         how = f"{min(counts)}" if min(counts) == max(counts) else f"{min(counts)} to {max(counts)}"
-        whose = "everybody" if len(counts) == len(comparison.folds) else f"{len(counts)} people"
+        whose = (
+            "everybody" if len(counts) == len(comparison.folds) else "1 person" if len(counts) == 1 else f"{len(counts)} people"
+        )
         why = "" if kind == "blocks" else ", since there is one block"
         told.append(f"Cross-validation of {whose}: {how} folds made of {kind}{why}.")
     failed = {(one.person, one.label) for one in comparison.failures}
