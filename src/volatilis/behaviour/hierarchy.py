@@ -157,4 +157,4 @@ def _result(
     total = float(np.sum([log_evidence(one) for one in people]))
     told = np.nansum(1.0 - shrinkage, axis=0)  # as many people as would tell mu if each were known exactly
     error = prior.sd / np.sqrt(np.maximum(told, 1e-3))
-    return Group(model.label, names, prior, middle, error, fits, alone, shrinkage, total, rounds, converged)
+    return Group(model.label, names, prior, middle, error, fits, alone, np.minimum(shrinkage, 1.0), total, rounds, converged)

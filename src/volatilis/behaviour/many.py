@@ -11,6 +11,7 @@ import os
 import signal
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from typing import NamedTuple
 
 from volatilis._arguments import thread_count
@@ -130,8 +131,14 @@ class Workers:
             yield from ((i, jobs[i].run()) for i in left)
             return
         futures = {self._pool.submit(jobs[i].run): i for i in left}
-        for future in as_completed(futures):
-            yield futures[future], future.result()
+        try:
+            for future in as_completed(futures):
+                yield futures[future], future.result()
+        except BrokenProcessPool:
+            raise ChildProcessError(
+                "a process that fits was ended, maybe for want of memory, or could not begin: a script needs "
+                'if __name__ == "__main__": around what it does, or workers=1'
+            ) from None
 
 
 def _prepare(responses: Mapping[str, type], files: Sequence[str]) -> None:

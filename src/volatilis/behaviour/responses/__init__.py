@@ -10,6 +10,7 @@
 does.
 """
 
+from volatilis._fields import Positive, Probability, Real
 from volatilis.behaviour.responses._base import NonNegative, Share, estimate, response, uncertainty
 from volatilis.behaviour.responses.choice import Softmax
 from volatilis.behaviour.responses.confidence import Confidence
@@ -25,6 +26,9 @@ __all__ = [
     "Habits",
     "LaplaceNoise",
     "NonNegative",
+    "Positive",
+    "Probability",
+    "Real",
     "Share",
     "Softmax",
     "TruncatedNoise",
