@@ -6,11 +6,13 @@ from typing import Annotated
 
 import typer
 
+from volatilis.cli.compare import compare
 from volatilis.cli.design import design
 from volatilis.cli.fit import fit
 from volatilis.cli.lists import families, learners, responses
 from volatilis.cli.paper import paper
 from volatilis.cli.predict import predict
+from volatilis.cli.recover import recover
 from volatilis.cli.run import run
 from volatilis.cli.separate import separate
 from volatilis.cli.watch import watch
@@ -46,6 +48,8 @@ app.command()(learners)
 app.command()(families)
 app.command()(fit)
 app.command()(responses)
+app.command()(compare)
+app.command()(recover)
 app.command()(paper)
 app.command()(predict)
 app.command()(design)
