@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import pathlib
+import pickle
 import signal
 import subprocess
 import sys
@@ -13,15 +15,18 @@ from typing import Any
 
 import numpy as np
 import pytest
+import zarr
 
 import volatilis as vl
 from volatilis import sweep as grids
+from volatilis.catalogue import LEARNERS, parameters
 from volatilis.sweep import Cell, Plan, Store, compute, sweep
 
 
 def cell(sigma: float = 1.0, p_c: float = 0.05, steps: int = 500, n: int = 5) -> Cell:
     family = vl.Gaussian(sigma)
     learners = {"pf": vl.ParticleFilter(family, p_c, n), "MP": vl.MessagePassing(family, p_c, n), "leak": vl.Leaky(family, 0.8)}
+    learners["Nas10"] = vl.Nas10(sigma, p_c)  # whose maker takes other things than it holds
     return Cell(vl.ChangingEnvironment(family, p_c), steps, vl.ExactBayes(family, p_c), learners)
 
 
@@ -151,6 +156,51 @@ def test_a_killed_run_goes_on_and_ends_the_same(tmp_path: pathlib.Path, how: sig
 def dask_worker(address: str, name: str) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-m", "distributed.cli.dask_worker", address, "--nthreads", "1", "--no-dashboard", "--name", name]
     return subprocess.Popen([*command, "--no-nanny"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=dict(os.environ))
+
+
+def test_a_store_is_whole_or_not_there(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run that dies while it makes a store, here before the last array, does not stand in the way of the next."""
+    create = zarr.Group.create_array
+
+    def dies(self: zarr.Group, name: str, **arguments: Any) -> Any:
+        if name == "done":
+            raise OSError("No space left on device")
+        return create(self, name, **arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(zarr.Group, "create_array", dies)
+        with pytest.raises(OSError, match="No space left"):
+            sweep(PLAN, tmp_path)
+    assert list(tmp_path.iterdir()) == []
+    assert equal(sweep(PLAN, tmp_path), sweep(PLAN, tmp_path / "other"))
+
+
+@pytest.mark.parametrize("damage", ["lost", "cut", "header"])
+def test_a_damaged_store_is_named(tmp_path: pathlib.Path, damage: str) -> None:
+    sweep(PLAN, tmp_path)
+    (store,) = tmp_path.iterdir()
+    chunk = next(path for path in sorted((store / "after_sum" / "c").rglob("*")) if path.is_file())
+    if damage == "lost":
+        chunk.unlink()
+    elif damage == "cut":
+        chunk.write_bytes(chunk.read_bytes()[:-5])
+    else:
+        (store / "zarr.json").write_text("{")
+    with pytest.raises(ValueError, match=r"is damaged .*delete it: what it holds is computed anew"):
+        sweep(PLAN, tmp_path)
+
+
+def test_every_learner_travels() -> None:
+    """To another process, by pickle as Dask does it, and as a deep copy."""
+    family = vl.Gaussian(2.0, 1.0, 3.0)
+    for name, cls in LEARNERS.items():
+        values = {p.name: p.default if p.default is not None else 3 if p.name == "n" else 0.5 for p in parameters(name)}
+        learner = cls(**values) if name in ("nas10", "nas12") else cls(family=family, **values)
+        for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
+            again = pickle.loads(pickle.dumps(learner, protocol))
+            assert repr(again) == repr(learner)
+            assert type(again) is type(learner)
+        assert repr(copy.deepcopy(learner)) == repr(learner)
 
 
 def test_dask_workers_one_of_which_dies(tmp_path: pathlib.Path) -> None:

@@ -93,6 +93,10 @@ article + article { border-top: 1px solid var(--line); }
 figure { margin: 1rem 0 0.6rem; }
 .canvas { background: #ffffff; border: 1px solid var(--line); border-radius: 0.7rem; padding: 0.8rem; text-align: center; }
 .canvas img { display: inline-block; vertical-align: top; max-width: 100%; height: auto; }
+@media (max-width: 40rem) { /* on a phone a figure keeps a size that can be read, and scrolls in its frame */
+  .canvas { overflow-x: auto; text-align: left; }
+  .canvas img { max-width: none; width: 46rem; }
+}
 figcaption { margin: 0.8rem 0 0; max-width: 74ch; color: var(--ink); font-size: 0.97rem; }
 .notes { margin: 0.7rem 0; padding: 0.6rem 1rem 0.6rem 2rem; max-width: 74ch; background: var(--sunken); border-radius: 0.6rem;
   font-size: 0.92rem; }

@@ -9,14 +9,17 @@ piece, and shared by the benchmark and all learners, each of which runs in one c
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
 import pathlib
 import shutil
+import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from importlib.metadata import version
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -51,7 +54,7 @@ class Plan(NamedTuple):
 
     def digest(self) -> str:
         """Two plans share results only if they agree in everything that a result depends on."""
-        content = [FORMAT, PIECE, self.seeds, self.after, *(repr(cell) for cell in self.cells)]
+        content = [FORMAT, version("volatilis"), PIECE, self.seeds, self.after, *(repr(cell) for cell in self.cells)]
         return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:16]
 
 
@@ -149,29 +152,51 @@ class Store:
     """Results in a Zarr group, one chunk per cell and seed; `done` is set after the numbers are there."""
 
     def __init__(self, plan: Plan, folder: str | os.PathLike[str]) -> None:
+        self.plan, self.path = plan, pathlib.Path(folder) / f"{plan.name}-{plan.digest()}.zarr"
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        if not self.path.exists():
+            self._create()
+        with self._readable():
+            import zarr
+
+            self._group = zarr.open_group(self.path, mode="r+")
+
+    def _create(self) -> None:
+        """Under another name first: a store is there whole, or not at all, whatever happens meanwhile."""
         import zarr
 
-        self.plan, self.path = plan, pathlib.Path(folder) / f"{plan.name}-{plan.digest()}.zarr"
-        names = learner_names(plan)
-        shape = (len(names), len(plan.cells), plan.seeds)
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        self._group = zarr.open_group(self.path, mode="a")
-        if "done" not in self._group:
-            chunk = (len(names), 1, 1)
+        plan, names = self.plan, learner_names(self.plan)
+        shape, chunk = (len(names), len(plan.cells), plan.seeds), (len(names), 1, 1)
+        partial = pathlib.Path(tempfile.mkdtemp(dir=self.path.parent, prefix=f".{self.path.name}.", suffix=".partial"))
+        try:
+            group = zarr.open_group(partial, mode="a")
             for name in ("error", "distance"):
-                self._group.create_array(name, shape=shape, chunks=chunk, dtype="f8", fill_value=np.nan)
+                group.create_array(name, shape=shape, chunks=chunk, dtype="f8", fill_value=np.nan)
             if plan.after:
                 for name in ("after_sum", "after_squares"):
                     arrays = {"shape": (*shape, plan.after), "chunks": (*chunk, plan.after)}
-                    self._group.create_array(name, dtype="f8", fill_value=np.nan, **arrays)
+                    group.create_array(name, dtype="f8", fill_value=np.nan, **arrays)
                 counts = {"shape": (*shape[1:], plan.after), "chunks": (1, 1, plan.after)}
-                self._group.create_array("after_count", dtype="f8", fill_value=np.nan, **counts)
-            self._group.attrs["plan"] = [repr(cell) for cell in plan.cells]
-            self._group.create_array("done", shape=shape[1:], chunks=(1, 1), dtype="i1", fill_value=0)
+                group.create_array("after_count", dtype="f8", fill_value=np.nan, **counts)
+            group.attrs["plan"] = [repr(cell) for cell in plan.cells]
+            group.create_array("done", shape=shape[1:], chunks=(1, 1), dtype="i1", fill_value=0)
+            with contextlib.suppress(OSError):  # another run has made it meanwhile
+                partial.rename(self.path)
+        finally:
+            shutil.rmtree(partial, ignore_errors=True)
+
+    @contextlib.contextmanager
+    def _readable(self) -> Iterator[None]:
+        """Whatever is wrong with the files of a store, with its name and what to do."""
+        try:
+            yield
+        except (ValueError, RuntimeError, KeyError, TypeError, FileNotFoundError) as error:
+            raise ValueError(f"{self.path} is damaged ({error}); delete it: what it holds is computed anew") from None
 
     def missing(self) -> list[tuple[int, int]]:
         """The (cell, seed) still to compute, the longest first."""
-        left = [(int(c), int(s)) for c, s in np.argwhere(self._group["done"][:] == 0)]
+        with self._readable():
+            left = [(int(c), int(s)) for c, s in np.argwhere(self._group["done"][:] == 0)]
         return sorted(left, key=lambda job: (-self.plan.cells[job[0]].steps, self.plan.cells[job[0]].environment.p_c, job))
 
     def write(self, cell: int, seed: int, result: Result) -> None:
@@ -187,11 +212,17 @@ class Store:
         import xarray
 
         plan = self.plan
-        data: dict[str, Any] = {name: (("learner", "cell", "seed"), self._group[name][:]) for name in ("error", "distance")}
-        if plan.after:
-            for name in ("after_sum", "after_squares"):
-                data[name] = (("learner", "cell", "seed", "n"), self._group[name][:])
-            data["after_count"] = (("cell", "seed", "n"), self._group["after_count"][:])
+        with self._readable():
+            data: dict[str, Any] = {name: (("learner", "cell", "seed"), self._group[name][:]) for name in ("error", "distance")}
+            if plan.after:
+                for name in ("after_sum", "after_squares"):
+                    data[name] = (("learner", "cell", "seed", "n"), self._group[name][:])
+                data["after_count"] = (("cell", "seed", "n"), self._group["after_count"][:])
+            done = self._group["done"][:] == 1
+            for name, (dimensions, values) in data.items():
+                finished = values[:, done] if dimensions[0] == "learner" else values[done]
+                if np.isnan(finished).any():  # numbers that were there are gone
+                    raise ValueError(f"numbers of {name} are missing")
         coordinates = {
             "learner": learner_names(plan),
             "seed": np.arange(plan.seeds),
@@ -261,19 +292,30 @@ def _on_threads(plan: Plan, jobs: list[tuple[int, int]], workers: int | None) ->
         pool.shutdown(wait=True, cancel_futures=True)
 
 
+def check_scheduler(address: str) -> None:
+    """Whether a Dask scheduler answers, asked before any work."""
+    with _client(address):
+        pass
+
+
 def _on_dask(plan: Plan, jobs: list[tuple[int, int]], address: str) -> Iterator[tuple[tuple[int, int], Result]]:
-    try:
+    with _client(address) as client:
         from dask import distributed
-    except ImportError:
-        raise ModuleNotFoundError("--scheduler needs Dask: pip install 'volatilis[cluster]'") from None
-    try:
-        client = distributed.Client(address, timeout=ANSWER_WITHIN)
-    except (OSError, ValueError) as error:
-        raise ConnectionError(f"no Dask scheduler answers at {address!r}: {error}") from None
-    with client:
+
         futures = {client.submit(compute, plan.cells[c], s, plan.after, pure=False, retries=3): (c, s) for c, s in jobs}
         try:
             for future in distributed.as_completed(futures):
                 yield futures[future], future.result()
         finally:
             client.cancel(list(futures))
+
+
+def _client(address: str) -> Any:
+    try:
+        from dask import distributed
+    except ImportError:
+        raise ModuleNotFoundError("--scheduler needs Dask: pip install 'volatilis[cluster]'") from None
+    try:
+        return distributed.Client(address, timeout=ANSWER_WITHIN)
+    except (OSError, ValueError) as error:
+        raise ConnectionError(f"no Dask scheduler answers at {address!r}: {error}") from None

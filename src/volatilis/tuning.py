@@ -210,7 +210,10 @@ def published_values(folder: str | os.PathLike[str]) -> dict[tuple[str, float, f
         for number, row in enumerate(csv.DictReader(lines), start=2):
             try:
                 name = _PUBLISHED_NAMES[row["learner"]]
-                values[name, float(row["sigma"]), float(row["p_c"])] = float(row["value"])
+                value = float(row["value"])
+                if not 0.0 < value < (1.0 if name != "VarSMiLe" and name != "SMiLe" else math.inf):
+                    raise ValueError(f"value {value}")
+                values[name, float(row["sigma"]), float(row["p_c"])] = value
             except (KeyError, ValueError, TypeError) as error:
                 raise ValueError(f"{path}, line {number}: {error} in {row}; learner,sigma,p_c,value is accepted") from None
     return values

@@ -112,7 +112,7 @@ def test_the_near_benchmark_says_how_near_it_is(results: pathlib.Path, monkeypat
         monkeypatch.setitem(settings.SIZES, name, TINY)
     reproduce(Order(("6",), "tiny", results, benchmark="near"))
     lines = (results / "data" / "nearness_categorical.csv").read_text().splitlines()
-    assert lines[0] == "s,p_c,distance"
+    assert lines[0] == "s,p_c,distance,closest_learner"
     assert len(lines) == 1 + 7 * 6
     assert all(0.0 <= float(line.split(",")[2]) < 1e-6 for line in lines[1:])
     assert "Merge80" in (results / "report.html").read_text()
@@ -191,3 +191,30 @@ def test_promises_are_counted_over_cells() -> None:
     kept = promises({"gaussian": grid})
     assert [(p.cells, p.of) for p in kept] == [(6, 6), (0, 6), (6, 6), (0, 6)]
     assert [p.least for p in kept] == pytest.approx([8.0, 2.0 / 3.0, 40.0, 40.0])
+
+
+def test_fresh_forgets_only_after_all_was_checked(
+    results: pathlib.Path, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A wrong reference with --fresh loses nothing, and --fresh of one size leaves what is stored of another."""
+    monkeypatch.setitem(settings.SIZES, "tiny", TINY)
+    monkeypatch.setitem(settings.SIZES, "other", TINY._replace(name="other"))
+    reproduce(Order(("2",), "tiny", tmp_path))
+    before = {path.name for path in (tmp_path / "store").iterdir()}
+    with pytest.raises((ValueError, OSError)):
+        reproduce(Order(("2",), "tiny", tmp_path, reference=tmp_path / "none", resume=False))
+    assert {path.name for path in (tmp_path / "store").iterdir()} == before
+    reproduce(Order(("1",), "other", tmp_path, resume=False))
+    assert {path.name for path in (tmp_path / "store").iterdir()} >= before
+    reproduce(Order(("1",), "tiny", tmp_path, resume=False))
+    assert not {path.name for path in (tmp_path / "store").iterdir() if path.suffix == ".zarr"}
+
+
+def test_a_reference_without_the_table_of_tuned_values(tmp_path: pathlib.Path) -> None:
+    """The authors' own release has none: ours stand in."""
+    from volatilis.paper.tuned import published_or_none
+
+    assert published_or_none(tmp_path) == {}
+    (tmp_path / "gaussian_tuned_parameters.csv").write_text("learner,sigma,p_c,value\nleaky,0.1,0.1,1.7\n")
+    with pytest.raises(ValueError, match=r"gaussian_tuned_parameters.csv, line 2: value 1.7"):
+        published_or_none(tmp_path)

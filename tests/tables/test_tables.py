@@ -90,6 +90,7 @@ def test_numbers_survive_to_the_last_bit(tmp_path: pathlib.Path) -> None:
         b"a,b\r1,2\r3,4\r",  # an old Mac
         b"a,b\n1,2\n\n3,4",  # an empty line, and none at the end
         b"a;b\n1;2\n3;4\n",  # a European spreadsheet
+        b"a\tb\n1\t2\n3\t4\n",  # tabs under another name
         b' a , b \n 1 , 2 \n"3",4\n'.replace(b" a , b ", b"a,b"),
     ],
 )
@@ -181,7 +182,7 @@ CASES: dict[str, tuple[str, Any, str]] = {
     "UTF-16": ("t.csv", "a,b\n1,2\n".encode("utf-16"), "UTF-16; save it as UTF-8"),
     "Latin-1": ("t.csv", b"a,b\n1,caf\xe9\n", "not text in UTF-8"),
     "Latin-1 JSON": ("t.jsonl", b'{"a": "caf\xe9"}\n', "not text in UTF-8"),
-    "ragged": ("t.csv", b"a,b\n1,2\n3,4,5\n", "Expected 2 columns, got 3"),
+    "ragged": ("t.csv", b"a,b\n1,2\n3,4,5\n", "row 2 has 3 values where the header has 2: '3,4,5'"),
     "twice": ("t.csv", b"a,b,a\n1,2,3\n", "two columns named 'a'"),
     "not JSON": ("t.jsonl", b'{"a": 1}\n{"a": \n', "row 2 is not JSON"),
     "no object": ("t.jsonl", b"[1, 2]\n", "row 1 is not an object"),

@@ -149,9 +149,9 @@ def test_vectors(tmp_path: pathlib.Path) -> None:
     result = trials.compute(asked)
     learner = vl.Merge(vl.MultivariateGaussian(np.eye(2), [0, 0], 4 * np.eye(2)), 0.1, 3)
     np.testing.assert_array_equal(result.frame.merge_mean_1, vl.run(learner, y).mean[:, 1])
-    with pytest.raises(ValueError, match="the family observes 2 numbers at a time; --outcome names 1"):
+    with pytest.raises(ValueError, match=r"the family observes 2 .* at a time; --outcome names 1"):
         trials.compute(asked._replace(outcome=("x",)))
-    with pytest.raises(ValueError, match="the family observes 1 numbers at a time; --outcome names 2"):
+    with pytest.raises(ValueError, match=r"the family observes 1 .* at a time; --outcome names 2"):
         trials.compute(asked._replace(family=catalogue.parse_family("gaussian:sigma=1")))
 
 
@@ -244,10 +244,11 @@ def test_a_failed_run_leaves_no_file(tmp_path: pathlib.Path) -> None:
     assert sorted(p.name for p in tmp_path.iterdir()) == ["o.csv", "t.csv"]
 
 
-def test_a_table_may_not_be_written_over_itself_by_halves(tmp_path: pathlib.Path) -> None:
-    """In place works: the old file is read to its end before it is replaced."""
-    frame = table(2, 30)
-    path = saved(frame, tmp_path / "t.csv")
-    expected = trials.compute(order(path)).frame
-    trials.run_table(order(path), path)
-    pd.testing.assert_frame_equal(pd.read_csv(path, engine="python"), expected, check_dtype=False)
+def test_a_table_is_not_written_over_itself(tmp_path: pathlib.Path) -> None:
+    path = saved(table(2, 30), tmp_path / "t.csv")
+    before = path.read_bytes()
+    (tmp_path / "link.csv").symlink_to(path)
+    for out in (path, tmp_path / "link.csv"):
+        with pytest.raises(ValueError, match="is the table itself; give --out another name"):
+            trials.run_table(order(path), out)
+    assert path.read_bytes() == before

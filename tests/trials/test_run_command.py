@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pathlib
+import shlex
 import shutil
 import signal
 import subprocess
@@ -158,6 +159,19 @@ def test_ctrl_c_leaves_nothing(trials: pathlib.Path) -> None:
     assert "Stopped. Nothing was written." in said
     assert not out.exists()
     assert list(trials.parent.glob(".o.csv.*")) == []
+
+
+def test_standard_output_that_is_closed(trials: pathlib.Path) -> None:
+    command = " ".join(map(shlex.quote, [*COMMAND, "run", str(trials), *ASKED])) + " >&-"
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 2
+    assert "standard output is closed" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_names_are_never_cut() -> None:
+    for words in ("families", "learners"):
+        assert "…" not in volatilis(words, width="80")[1]
 
 
 def test_lists() -> None:

@@ -129,13 +129,17 @@ def test_missing_values(missing: str) -> None:
         (["--bad-lines", "maybe"], "--bad-lines maybe: stop, report are accepted"),
         (["--missing", "maybe"], "missing = 'maybe' is not accepted"),
         (["--alarm", "1.5"], "--alarm 1.5: a number from 0 to 1 is accepted"),
-        (["--save-every", "-1"], "--save-every -1.0: seconds, 0 or more"),
+        (["--save-every", "-1", "--state", "{state}"], "--save-every -1.0: seconds, 0 or more"),
         (["--value", "a,b"], "the family observes 1 numbers at a time; --value names 2"),
         (["--categories", "a,b"], "does not have as many"),
         (["nowhere.log"], "nowhere.log: No such file"),
         (["--replay", __file__, "--state", "{state}"], "--replay is for a pipe"),
         ([__file__, "--out", __file__], "is both the input and --out"),
         (["--state", "same", "--out", "./same"], "is both --out and --state"),
+        (["--state", "same", "--out", "same.lock"], "is both --out and the lock of --state"),
+        (["--replay"], "--replay has no effect without --state FILE"),
+        (["--save-every", "10"], "--save-every has no effect without --state FILE"),
+        (["--learner", "leaky:omega=0.9"], "--learner is given 2 times; one is accepted"),
     ],
 )
 def test_wrong_options(tmp_path: pathlib.Path, options: list[str], said: str) -> None:
@@ -163,7 +167,7 @@ def test_an_input_that_holds_nothing(data: bytes) -> None:
     done = watch(text=data)
     if data.startswith(b"\x00"):
         assert done.returncode == 2
-        assert "standard input: the first line" in done.stderr
+        assert "standard input: it is binary, not lines of text" in done.stderr
     else:
         assert (done.returncode, done.stdout) == (0, "")
 
@@ -223,7 +227,7 @@ def test_a_full_disk_is_told_and_nothing_is_lost(tmp_path: pathlib.Path) -> None
     log.write_text(LINES)
     done = watch(log, "--state", state, "--out", "/dev/full")
     assert done.returncode == 2
-    assert "No space left on device" in done.stderr
+    assert "cannot write /dev/full: No space left on device" in done.stderr
     assert len(rows(watch(log, "--state", state).stdout)) == 600
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from typing import Any
 
@@ -96,6 +97,30 @@ def test_keys_of_several_fields_and_numbers_as_keys() -> None:
     assert parsed('{"a":1,"b":"x","value":2}\n', key=("a", "b")).keys == [("1", "x")]
     assert parsed("a,b,value\n1, x ,2\n", key=("a", "b")).keys == [("1", "x")]
     assert parsed('{"a":3,"value":2}\n{"a":3.0,"value":2}\n{"a":"3","value":2}\n', key=("a",)).keys == ["3"] * 3
+    others = '{"a":true,"value":2}\n{"a":1.5,"value":2}\n{"a":"1.0","value":2}\n{"a":" x ","value":2}\n'
+    assert parsed(others, key=("a",)).keys == ["True", "1.5", "1.0", " x "]
+    assert parsed("a,value\n1.0,2\n1,2\ntrue,2\n", key=("a",)).keys == ["1.0", "1", "true"]
+
+
+@pytest.mark.parametrize(
+    ("key", "said"),
+    [
+        ('{"x": 1}', "'a' is an object; it is the key, so a text or a number is accepted"),
+        ("[1]", "'a' is a list; it is the key"),
+        ("null", "'a' is missing; every line needs one"),
+    ],
+)
+def test_what_is_no_key(key: str, said: str) -> None:
+    found = parsed(f'{{"a":"x","value":1}}\n{{"a":{key},"value":2}}\n', key=("a",))
+    assert found.keys == ["x"]
+    assert found.bad[0].line == 2
+    assert said in found.bad[0].reason
+
+
+@pytest.mark.parametrize("data", [gzip.compress(b"1\n2\n"), "value\n1\n".encode("utf-16"), b"wert;gr\xf6\xdfe\n1;2\n"])
+def test_an_input_that_is_no_text_is_said_to_be_binary(data: bytes) -> None:
+    with pytest.raises(ValueError, match="it is binary, not lines of text in UTF-8; unpack it first"):
+        parsed(data)
 
 
 def test_missing_values() -> None:
@@ -151,6 +176,7 @@ WRONG_CSV = [
     ("a", "it has 1 columns, and the header 'sensor,value' has 2"),
     ("a,1,2", "it has 3 columns"),
     (",1", "'sensor' is missing; every line needs one"),
+    ("\0,x", "it is binary: it has bytes of value 0"),
     ('"a,1', "it is not CSV (unexpected end of data)"),
     ("a,1_0", "'value' is '1_0', not a number"),
     ("a,inf", "'value' is inf; it must be a finite number"),

@@ -176,15 +176,14 @@ def test_a_version_that_is_not_known(tmp_path: pathlib.Path) -> None:
 
 
 def test_a_state_that_another_process_wrote_meanwhile_is_left(tmp_path: pathlib.Path) -> None:
-    order = Order(
-        "/dev/null", parse_family(FAMILY), parse_learner(LEARNER), state=str(tmp_path / "state"), out=str(tmp_path / "o")
-    )
-    output = Output(order.out, None, print)
-    with Watcher(order, print) as one, Watcher(order, print) as other:  # before there is a state
+    recipes, kept = (parse_family(FAMILY), parse_learner(LEARNER)), str(tmp_path / "state")
+    first, second = (Order("/dev/null", *recipes, state=kept, out=str(tmp_path / name)) for name in "ab")
+    output = Output(str(tmp_path / "o"), None, print)
+    with Watcher(first, print) as one, Watcher(second, print) as other:  # before there is a state
         one._memory.save(Place(), one.summary, output)
         with pytest.raises(StateFileError, match="written by another process meanwhile"):
             other._memory.save(Place(), other.summary, output)
-    with Watcher(order, print) as one, Watcher(order, print) as other:  # from the same state
+    with Watcher(first, print) as one, Watcher(second, print) as other:  # from the same state
         one._memory.save(Place(), one.summary, output)
         one._memory.save(Place(), one.summary, output)
         with pytest.raises(StateFileError, match="written by another process meanwhile"):

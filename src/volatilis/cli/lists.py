@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING
 
 from volatilis.cli.errors import reported
@@ -33,12 +33,17 @@ def responses() -> None:
     _show("response model", RESPONSES, response_parameters, response_sentence)
 
 
-def _show(kind: str, names: Iterable[str], parameters: Callable[[str], list[Parameter]], sentence: Callable[[str], str]) -> None:
+def _show(
+    kind: str, names: Collection[str], parameters: Callable[[str], list[Parameter]], sentence: Callable[[str], str]
+) -> None:
     from rich import box
     from rich.console import Console
     from rich.table import Table
 
-    table = Table(kind, "parameters", "what it does", box=box.SIMPLE_HEAD, show_lines=True)
+    table = Table(box=box.SIMPLE_HEAD, show_lines=True)
+    table.add_column(kind, min_width=max(map(len, names)))  # a name is typed as it stands here: it is never cut
+    table.add_column("parameters")
+    table.add_column("what it does")
     for name in names:
         lines = (
             f"[bold]{p.name}[/bold]: {p.accepts}" + ("" if p.default is None else f"; {p.default} if not given")

@@ -21,7 +21,7 @@ Examples:
   volatilis run trials.parquet --family bernoulli --learner varsmile:m=0.05 --learner exact:p_c=0.05 --out out.parquet
 
   volatilis run helicopter.csv.gz --outcome x_t --by subj_num,sigma --reset new_block
-      --family gaussian:sigma=column:sigma,mu_0=150,sigma_0=87 --learner nas12*:p_c=0.1 --out surprise.tsv
+      --family gaussian:sigma=column:sigma,mu_0=150,sigma_0=87 --learner 'nas12*:p_c=0.1' --out surprise.tsv
 
   volatilis run trials.tsv --family bernoulli --learner varsmile:m=0.05 --by subject,run --events events --duration 1 --zscore run
 

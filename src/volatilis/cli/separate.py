@@ -50,6 +50,9 @@ def separate(
     plot: Plot = None,
     selections: Selections = None,
     by: options.By = None,
+    subject: options.Subject = None,
+    session: options.Session = None,
+    block: options.Block = None,
     outcome: options.Outcome = "outcome",
     trial: options.Trial = None,
     reset: options.Reset = None,
@@ -71,8 +74,9 @@ def separate(
         from volatilis.trials.terminal import progress_of
 
         writing.check_names(out, selections, plot)
+        roles = (subject, session, block)
         order = options.order_from(
-            table, family, learner, by, outcome, trial, reset, measures, missing, categories, seed, workers
+            table, family, learner, by, outcome, trial, reset, measures, missing, categories, seed, workers, *roles
         )
         question = Question(prediction, estimate, confidence, parse_window(window or ()), effect)
         with progress_of(f"comparing over {table}", quiet) as progress:

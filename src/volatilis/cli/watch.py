@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated
 
 import typer
@@ -24,7 +25,9 @@ SIGTERM, 141 the reader of standard output went away: in these three the state i
 
 def watch(
     family: options.Family,
-    learner: Annotated[str, typer.Option(help="A learner, such as varsmile:m=0.001 or merge:n=20,p_c=0.001.")],
+    learner: Annotated[
+        list[str], typer.Option(metavar="TEXT", help="A learner, such as varsmile:m=0.001 or merge:n=20,p_c=0.001.")
+    ],
     input: Annotated[
         str, typer.Argument(metavar="INPUT", help="A file of lines, JSON or CSV; standard input if not given.")
     ] = "-",
@@ -49,25 +52,27 @@ def watch(
     only_alarms: Annotated[bool, typer.Option("--only-alarms", help="Write only lines with an alarm.")] = False,
     bad_lines: Annotated[str, typer.Option(help="stop, or report: say so on standard error and go on.")] = "stop",
     state: Annotated[str | None, typer.Option(metavar="FILE", help="Keep the state there, and go on from it.")] = None,
-    save_every: Annotated[float, typer.Option(metavar="SECONDS", help="How often the state is saved.")] = 10.0,
+    save_every: Annotated[
+        float | None, typer.Option(metavar="SECONDS", help="How often the state is saved; 10 if not given.")
+    ] = None,
     replay: Annotated[bool, typer.Option("--replay", help="The pipe starts again: skip what was read before.")] = False,
     seed: options.Seed = 0,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No summary at the end.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No summary at the end, no word while it compiles.")] = False,
 ) -> None:
     """Watch a stream of lines: an estimate, its uncertainty, surprise and an alarm at each line, at once."""
     with reported(
         "watch", f"What was learned is in {state}; the same command goes on from there." if state else "No state was kept."
     ):
-        import sys
-
         from volatilis.catalogue import parse_family, parse_learner
         from volatilis.watching import Order
         from volatilis.watching import watch as watch_lines
 
+        if len(learner) > 1:
+            raise ValueError(f"--learner is given {len(learner)} times; one is accepted: run a watch for each, or volatilis run")
         order = Order(
             input=input,
             family=parse_family(family),
-            learner=parse_learner(learner),
+            learner=parse_learner(learner[0]),
             key=() if key is None else options.names(key),
             value=options.names(value),
             input_format=input_format,
@@ -86,9 +91,19 @@ def watch(
             replay=replay,
             seed=seed,
         )
-        summary = watch_lines(order, lambda message: print(f"volatilis watch: {message}", file=sys.stderr, flush=True))
+        is_seen = not quiet and sys.stderr is not None and sys.stderr.isatty()
+        summary = watch_lines(order, _report, _report if is_seen else None)
         if not quiet:
-            print(summary.sentence(), file=sys.stderr)
+            _say(summary.sentence())
+
+
+def _report(message: str) -> None:
+    _say(f"volatilis watch: {message}")
+
+
+def _say(message: str) -> None:
+    if sys.stderr is not None:  # it may be closed, and print would take standard output then
+        print(message, file=sys.stderr, flush=True)
 
 
 watch.__doc__ = f"{watch.__doc__}\n\n{EXAMPLES}"

@@ -58,6 +58,10 @@ class Nas10(Nas10Star):
     def _make(cls, values: Any) -> Any:  # type: ignore[override]
         return Nas10Star.__new__(cls, *values)
 
+    def __getnewargs__(self) -> tuple[float, ...]:
+        """What `__new__` takes: a copy is made from it, also on its way to another process."""
+        return (self.family.sigma, self.p_c, self.family.mu_0, self.family.sigma_0)
+
     def __repr__(self) -> str:
         family = self.family
         return f"Nas10(sigma={family.sigma}, p_c={self.p_c}, mu_0={family.mu_0}, sigma_0={family.sigma_0})"

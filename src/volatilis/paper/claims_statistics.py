@@ -89,11 +89,11 @@ def difference(larger: Estimate, smaller: Estimate) -> Estimate:
     return Estimate(larger.estimate - smaller.estimate, math.sqrt(a + b), freedom)
 
 
-def known(estimate: float, standard_error: float) -> Estimate:
-    """A z-test: the standard error comes from so many samples that it counts as known."""
+def known(estimate: float, standard_error: float, samples: float = math.inf) -> Estimate:
+    """A test from a standard error over so many samples; over very many it counts as known."""
     if not (math.isfinite(estimate) and math.isfinite(standard_error)):
         raise NotThere("a value or a standard error is missing")
-    return Estimate(float(estimate), float(standard_error), math.inf)
+    return Estimate(float(estimate), float(standard_error), samples - 1.0)
 
 
 def spread(samples: np.ndarray) -> tuple[float, np.ndarray]:

@@ -8,6 +8,7 @@ from volatilis.paper.claims_statistics import LEVEL, Estimate, NotThere, Outcome
 from volatilis.paper.claims_views import Check, View
 
 SUBJECTS = ("Nas12*", "pf20")
+SUBJECTS_EACH = 20  # that the paper, and every size here, simulates: Student's t, not the normal distribution
 FEWEST = 5  # subjects; the standard error over fewer says little
 OVERLAP = 2.0  # neighbouring windows of delta share half their trials, so variances count double
 
@@ -43,11 +44,11 @@ def sign_effect(measure: str, direction: int) -> Check:
         for who in SUBJECTS:
             delta, gap, error = sign_difference(view, measure, who)
             tests[who] = weighted_mean(direction * gap, error, OVERLAP)
-            singles = {f"{d:g}": known(direction * g, e) for d, g, e in zip(delta, gap, error, strict=True)}
+            singles = {f"{d:g}": known(direction * g, e, SUBJECTS_EACH) for d, g, e in zip(delta, gap, error, strict=True)}
             against = any(test.sign(LEVEL / len(singles)) < 0 for test in singles.values())
             answers.append(False if against else every({who: tests[who]}))
         text = ", ".join(f"{who} {direction * test.estimate:+.3g}" for who, test in tests.items())
-        return Outcome(f"s = +1 minus s = -1: {text}", all_of(answers), f"{weakest(tests)}; z-test over subjects")
+        return Outcome(f"s = +1 minus s = -1: {text}", all_of(answers), f"{weakest(tests)}; Student's t over subjects")
 
     return check
 
@@ -119,11 +120,11 @@ def shannon_falls(view: View) -> Outcome:
 
 def weighted_mean(values: np.ndarray, errors: np.ndarray, overlap: float = 1.0) -> Estimate:
     weights = errors**-2.0
-    return known(float(np.sum(weights * values) / weights.sum()), float(np.sqrt(overlap / weights.sum())))
+    return known(float(np.sum(weights * values) / weights.sum()), float(np.sqrt(overlap / weights.sum())), SUBJECTS_EACH)
 
 
 def line_slope(x: np.ndarray, values: np.ndarray, errors: np.ndarray, overlap: float = 1.0) -> Estimate:
     weights = errors**-2.0
     centred = x - np.sum(weights * x) / weights.sum()
     size = float(np.sum(weights * centred**2))
-    return known(float(np.sum(weights * centred * values) / size), float(np.sqrt(overlap / size)))
+    return known(float(np.sum(weights * centred * values) / size), float(np.sqrt(overlap / size)), SUBJECTS_EACH)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pathlib
+import re
 import shutil
+import sys
 from typing import Any
 
 from volatilis.paper.context import Context, Order
@@ -11,6 +13,9 @@ from volatilis.paper.figures import FIGURES, SIMULATE, Data, Drawn, Figure
 from volatilis.paper.ledger import Ledger
 from volatilis.paper.settings import SIZES
 from volatilis.paper.tables import csv_name, over_seeds, table_of, with_excess
+from volatilis.paper.tuned import published_or_none
+from volatilis.sweep import check_scheduler
+from volatilis.tuning import PUBLISHED_FILE
 
 
 def reproduce(order: Order) -> pathlib.Path | None:
@@ -24,6 +29,12 @@ def reproduce(order: Order) -> pathlib.Path | None:
     folder = writable(order)
     if order.reference is not None:
         comparison.read(order.reference)  # what is wrong with it is said before hours of work, not after
+        if not published_or_none(order.reference):
+            print(f"{order.reference} has no {PUBLISHED_FILE}: our own tuned values stand for the authors'", file=sys.stderr)
+    if order.scheduler is not None:
+        check_scheduler(order.scheduler)
+    if not order.resume:
+        forget(order)
     ledger = Ledger(folder / "store" / f"costs-{order.size}-{order.benchmark}.json")
     with Bars() as bars:
         context = Context(
@@ -74,8 +85,6 @@ def writable(order: Order) -> pathlib.Path:
     """The output folder, made and tried before anything is computed."""
     folder = order.out
     try:
-        if not order.resume and (folder / "store").is_dir():
-            shutil.rmtree(folder / "store")
         for name in ("store", "data", "figures"):
             (folder / name).mkdir(parents=True, exist_ok=True)
         trial = folder / ".trial"
@@ -84,6 +93,17 @@ def writable(order: Order) -> pathlib.Path:
     except OSError as error:
         raise OSError(f"cannot write to the folder {str(folder)!r}: {error.strerror}; choose another with --out") from None
     return folder
+
+
+def forget(order: Order) -> None:
+    """For --fresh: what is stored of this size and benchmark, nothing else; after all else was checked."""
+    near = "-near" if order.benchmark == "near" else ""
+    for path in (order.out / "store").iterdir():
+        stored = re.fullmatch(rf".*-{order.size}(-near)?-[0-9a-f]{{16}}\.zarr", path.name)
+        if (stored and (stored[1] or "") == near) or path.name.startswith(f"nearness-{order.size}"):
+            shutil.rmtree(path)
+        elif path.name == f"costs-{order.size}-{order.benchmark}.json" or path.name.startswith(f"tuned-{order.size}-"):
+            path.unlink()
 
 
 def simulate(context: Context, names: list[str]) -> Data:

@@ -12,6 +12,7 @@ import pathlib
 import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from importlib.metadata import version
 from typing import Any, NamedTuple
 
 from volatilis import tuning
@@ -87,9 +88,14 @@ def _tune_one(name: str, where: Environment, size: Size, stop: Callable[[], bool
     return Best(found.value, min(max(found.value, low), high), found.at_bound)
 
 
+def published_or_none(folder: str | os.PathLike[str]) -> dict[tuple[str, float, float], float]:
+    """The authors' tuned values; none where a folder (their release itself) has no table of them: then ours stand."""
+    return tuning.published_values(folder) if (pathlib.Path(folder) / tuning.PUBLISHED_FILE).is_file() else {}
+
+
 def use_published(values: dict[tuple[str, Environment], Best], folder: str | os.PathLike[str]) -> dict[Any, Best]:
     """The same with the authors' own tuned values, where a reference folder has them (the Gaussian task)."""
-    published = tuning.published_values(folder)
+    published = published_or_none(folder)
     return {
         (name, where): best._replace(bounded=published.get((name, where.noise, where.p_c), best.bounded))
         if where.task == GAUSSIAN
@@ -102,25 +108,53 @@ def table(size: Size, folder: str | os.PathLike[str], reference: str | os.PathLi
     """All values found so far in a folder, as a pandas table: the best one, that within the authors' bounds, and the one used.
 
     `used` is what stands under a learner's plain name: the authors' own value where the reference has it, else that within their
-    bounds. `beyond` says at which end the best value lies outside those bounds.
+    bounds. `beyond` says at which end the best value lies outside those bounds; `search_ended_at`, at which end of our own, wider
+    range the search stopped, so that the best value may lie beyond it.
     """
     import pandas
 
     found = _read(_path(size, folder))
-    published = tuning.published_values(reference) if reference is not None else {}
+    published = published_or_none(reference) if reference is not None else {}
     rows = []
     for (name, where), best in sorted(found.items(), key=lambda item: (item[0][1].task != GAUSSIAN, item[0][0], *item[0][1][1:])):
         theirs = published.get((name, where.noise, where.p_c)) if where.task == GAUSSIAN else None
         value, source = (best.bounded, "ours") if theirs is None else (theirs, "authors")
         beyond = "" if best.free == best.bounded else "above" if best.free > best.bounded else "below"
         parameter = tuning.FREE[TUNED[where.task][name]].name
-        rows.append((where.task, name, where.noise, where.p_c, parameter, best.free, best.bounded, beyond, value, source))
-    columns = ["task", "learner", "noise", "p_c", "parameter", "free", "within_bounds", "beyond", "used", "source"]
+        rows.append(
+            (
+                where.task,
+                name,
+                where.noise,
+                where.p_c,
+                parameter,
+                best.free,
+                best.bounded,
+                beyond,
+                best.at_bound or "",
+                value,
+                source,
+            )
+        )
+    columns = [
+        "task",
+        "learner",
+        "noise",
+        "p_c",
+        "parameter",
+        "free",
+        "within_bounds",
+        "beyond",
+        "search_ended_at",
+        "used",
+        "source",
+    ]
     return pandas.DataFrame(rows, columns=columns)
 
 
 def _path(size: Size, folder: str | os.PathLike[str]) -> pathlib.Path:
-    return pathlib.Path(folder) / f"tuned-{size.name}-{_shown(size.tuning)}-{_shown(size.rare_tuning)}.json"
+    sequences = f"{_shown(size.tuning)}-{_shown(size.rare_tuning)}"
+    return pathlib.Path(folder) / f"tuned-{size.name}-{sequences}-{version('volatilis')}.json"
 
 
 def _read(path: pathlib.Path) -> dict[tuple[str, Environment], Best]:
@@ -129,7 +163,7 @@ def _read(path: pathlib.Path) -> dict[tuple[str, Environment], Best]:
         return {(row[0], Environment(row[1], row[2], row[3])): Best(row[4], row[5], row[6]) for row in rows}
     except FileNotFoundError:
         return {}
-    except (ValueError, TypeError, IndexError) as error:
+    except (ValueError, TypeError, IndexError, KeyError) as error:
         raise ValueError(f"{path} is damaged ({error}); delete it, or use --fresh") from None
 
 

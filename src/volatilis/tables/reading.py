@@ -7,6 +7,7 @@ import json
 import lzma
 import os
 import pathlib
+import re
 import zlib
 from collections.abc import Iterator
 from typing import IO, Any
@@ -64,7 +65,8 @@ class Table:
 
         with self._opened() as (_, stream):
             first = stream.readline().decode("utf-8-sig")
-            self._delimiter = "\t" if self.kind == "tsv" else ";" if ";" in first and "," not in first else ","
+            other = next((mark for mark in ";\t" if mark in first and "," not in first), ",")
+            self._delimiter = "\t" if self.kind == "tsv" else other
         with self._opened() as (_, stream), csv.open_csv(stream, *self._options(())) as reader:
             return pa.schema([(name, pa.string()) for name in reader.schema.names])
 
@@ -123,7 +125,7 @@ class Table:
         rows: list[dict[str, Any]] = []
         for row in self._json_rows():
             rows.append({name: _json_value(row.get(name), self.schema.field(name).type) for name in self.columns})
-            if len(rows) == ROWS:
+            if len(rows) == ROWS // 8:  # as Python objects they take many times the memory
                 yield pa.RecordBatch.from_pylist(rows, self.schema)
                 rows = []
         if rows:
@@ -206,6 +208,11 @@ def _words(path: str, kind: str, message: str) -> str:
         return f"{path} is not text in UTF-8; save it as UTF-8"
     if kind == "parquet":
         return f"{path} is damaged or cut short: {message}"
+    ragged = re.match(r"(?:CSV parse error: )?Row #(\d+): Expected (\d+) columns, got (\d+): (.*)", message, re.DOTALL)
+    if ragged:
+        row, expected, found, text = int(ragged[1]) - 1, ragged[2], ragged[3], ragged[4]
+        said = f"row {row} has {found} values where the header has {expected}: {text[:60]!r}"
+        return f"{path}: {said}; a value with a comma needs quotes"
     return f"{path}: {message.removeprefix('CSV parse error: ').removeprefix('Invalid: ')}"
 
 

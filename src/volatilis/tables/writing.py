@@ -18,6 +18,7 @@ import numpy as np
 from volatilis.tables.formats import compressed, kind_of
 
 STANDARD_OUTPUT = "-"
+SLICE = 1 << 12  # rows
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -54,6 +55,8 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
 def writer(path: str | os.PathLike[str], schema: Any) -> Iterator[Callable[[Any], None]]:
     """`with writer(path, schema) as write: write(batch)`; `-` is CSV on standard output."""
     if os.fspath(path) == STANDARD_OUTPUT:
+        if sys.stdout is None:
+            raise OSError("standard output is closed, so the table cannot go there; give --out FILE")
         with _batch_writer(sys.stdout.buffer, schema, "csv") as write:
             yield write
         sys.stdout.buffer.flush()
@@ -78,7 +81,7 @@ def _batch_writer(stream: Any, schema: Any, kind: str) -> Iterator[Callable[[Any
         with parquet.ParquetWriter(stream, schema, use_dictionary=repeated, write_statistics=repeated) as file:
             yield file.write_batch
     elif kind == "jsonl":
-        yield lambda batch: stream.write(_json_lines(batch)) and None
+        yield lambda batch: _write_in_slices(stream, batch, _json_lines)
     else:
         separator, missing = ("\t", "n/a") if kind == "tsv" else (",", "")
         header = pa.RecordBatch.from_arrays([pa.array([name]) for name in schema.names], schema.names)
@@ -86,12 +89,18 @@ def _batch_writer(stream: Any, schema: Any, kind: str) -> Iterator[Callable[[Any
 
         def write(batch: Any) -> None:
             for part in (*waiting, batch):
-                stream.write(_text_lines(part, separator, missing))
+                _write_in_slices(stream, part, lambda rows: _text_lines(rows, separator, missing))
             waiting.clear()
 
         yield write
         if waiting:
             stream.write(_text_lines(header, separator, missing))
+
+
+def _write_in_slices(stream: Any, batch: Any, as_bytes: Callable[[Any], bytes]) -> None:
+    """A few thousand rows at a time: as text they take many times the memory that they have as numbers."""
+    for start in range(0, batch.num_rows, SLICE):
+        stream.write(as_bytes(batch.slice(start, SLICE)))
 
 
 def _text_lines(batch: Any, separator: str, missing: str) -> bytes:

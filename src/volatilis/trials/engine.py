@@ -93,7 +93,7 @@ def run_table(
     watchers: Sequence[Watcher] = (),
 ) -> Summary:
     """Write the table with its computed columns; memory does not grow with the number of rows. None: only watchers get it."""
-    typed = out is not None and _keeps_types(out)  # also says at once whether the name is accepted
+    typed = out is not None and _keeps_types(out, order)  # also says at once whether the name is accepted
     engine = Engine(order, watchers)
     schema = engine.schema(typed)
     put = contextlib.nullcontext(_nowhere) if out is None else writer(out, schema)
@@ -118,7 +118,7 @@ def compute(
     """The same in memory. With `out` the table is written too; it gets its name after `check`, which may raise."""
     import pyarrow as pa
 
-    typed = out is not None and _keeps_types(out)
+    typed = out is not None and _keeps_types(out, order)
     engine = Engine(order, watchers)
     batches = []
     with contextlib.ExitStack() as stack:
@@ -282,8 +282,13 @@ def _nowhere(batch: Any) -> None:
     """Where a table goes that nobody wants written."""
 
 
-def _keeps_types(out: str | os.PathLike[str]) -> bool:
-    return os.fspath(out) != "-" and kind_of(out)[0] in ("parquet", "jsonl")
+def _keeps_types(out: str | os.PathLike[str], order: Order) -> bool:
+    """Whether a file has types; what cannot be an output is refused here."""
+    if os.fspath(out) == "-":
+        return False
+    if os.path.exists(out) and os.path.exists(order.table) and os.path.samefile(out, order.table):
+        raise ValueError(f"{os.fspath(out)} is the table itself; give --out another name")
+    return kind_of(out)[0] in ("parquet", "jsonl")
 
 
 def _cast(batch: Any, schema: Any) -> Any:

@@ -153,7 +153,7 @@ class Inputs:
             raise ValueError(f"--categories names {named}, but the family has {categories}")
         width, given = family.observations([])[0].shape[1:], len(self._roles.outcome)
         if width != (given,) and (width or given > 1):
-            raise ValueError(f"the family observes {width[0] if width else 1} numbers at a time; --outcome names {given}")
+            raise ValueError(f"the family observes {width[0] if width else 1} number(s) at a time; --outcome names {given}")
         return [make_learner(recipe, family, found) for recipe in self._order.learners]
 
     def check_constant(self, rows: Rows, group: Group) -> None:

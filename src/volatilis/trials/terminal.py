@@ -19,8 +19,8 @@ def progress_of(what: str, quiet: bool) -> Iterator[Callable[[float], None]]:
     with Progress(
         *columns, TimeRemainingColumn(), console=console, transient=True, disable=quiet or not console.is_terminal
     ) as bar:
-        task = bar.add_task(what, total=1.0)
-        yield lambda share: bar.update(task, completed=share)
+        task = bar.add_task(f"{what} (what is new is compiled first)", total=1.0)
+        yield lambda share: bar.update(task, completed=share, description=what)
 
 
 def show_summary(summary: Summary, *outputs: str) -> None:
@@ -29,7 +29,8 @@ def show_summary(summary: Summary, *outputs: str) -> None:
     console = Console(stderr=True, highlight=False)
     where = "".join(f" -> {out}" for out in outputs if out != "-")
     groups = "1 group" if summary.groups == 1 else f"{summary.groups:,} groups"
-    console.print(f"{summary.rows:,} rows in {groups}, {len(summary.not_finite)} columns computed{where}", soft_wrap=True)
+    columns = "1 column" if len(summary.not_finite) == 1 else f"{len(summary.not_finite)} columns"
+    console.print(f"{summary.rows:,} rows in {groups}, {columns} computed{where}", soft_wrap=True)
     slow = {name for names in summary.left_out.values() for name in names}
     if slow:
         whose = ", ".join(label for label, names in summary.left_out.items() if names)

@@ -17,9 +17,11 @@ from volatilis._seeds import generator_key, named_seed
 from volatilis.learners._base import Hypotheses
 from volatilis.learners._many import kept_arrays, many_states, put
 from volatilis.traces import defined_readouts
+from volatilis.watching.slow import told_if_slow
 
 ROWS = 1 << 12  # lines that native code takes at a time
 FIRST_STATES = 16  # of a pool; it doubles as needed
+COMPILING = "compiling this learner, once: it takes some seconds; later starts have it from the cache"
 
 
 class Pool:
@@ -58,8 +60,8 @@ class Pool:
 class Keyed:
     """The states of all keys. `numbers_of` says which is whose, `advance` takes observations in."""
 
-    def __init__(self, learner: Any, seed: int) -> None:
-        self.learner, self._seed = learner, seed
+    def __init__(self, learner: Any, seed: int, tell: Callable[[str], None] | None = None) -> None:
+        self.learner, self._seed, self._tell = learner, seed, tell
         self._grows = hasattr(learner, "grow")
         self._fresh = learner.init(generator_key(seed))
         self._samples = isinstance(self._fresh, Hypotheses)  # as far as a state says: it has a generator
@@ -145,7 +147,8 @@ class Keyed:
             self._calls.append((None, lambda: None))
         if self._calls[index][0] is not states:  # bound to its memory
             arguments = (self._order, self._rows, self._ys, self._events, self._progress, self._out)
-            self._calls[index] = (states, Call(_drivers.run_keyed, self.learner, states, *arguments).run)
+            with told_if_slow(self._tell, COMPILING):
+                self._calls[index] = (states, Call(_drivers.run_keyed, self.learner, states, *arguments).run)
         self._progress[:] = 0, count
         self._calls[index][1]()
         return int(self._progress[0])

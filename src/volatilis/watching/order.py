@@ -6,9 +6,11 @@ import os
 from typing import Any, NamedTuple
 
 from volatilis.catalogue import Recipe, make_family, make_learner
+from volatilis.watching.locks import SUFFIX
 from volatilis.watching.records import Fields
 
 BAD_LINES = ("stop", "report")
+SAVE_EVERY = 10.0  # seconds, if not told
 
 
 class Order(NamedTuple):
@@ -19,7 +21,7 @@ class Order(NamedTuple):
     missing       what a missing observation means: error, elapse (time passes), skip
     alarm         an adaptation rate above this; alarm_run_length: a run length below this share of the longest
     bad_lines     stop, or report and go on
-    state         a file that keeps everything; saved every so many seconds
+    state         a file that keeps everything; saved every so many seconds (None: 10)
     replay        a pipe that starts again from its beginning: skip what was read before
     """
 
@@ -40,7 +42,7 @@ class Order(NamedTuple):
     bad_lines: str = "stop"
     follow: bool = False
     state: str | None = None
-    save_every: float = 10.0
+    save_every: float | None = None
     replay: bool = False
     seed: int = 0
 
@@ -66,10 +68,15 @@ def check_order(order: Order) -> None:
     """What can be said before anything is read."""
     if order.bad_lines not in BAD_LINES:
         raise ValueError(f"--bad-lines {order.bad_lines}: {', '.join(BAD_LINES)} are accepted")
-    if not order.save_every >= 0.0:
+    for option, given in (("--replay", order.replay), ("--save-every", order.save_every is not None)):
+        if given and order.state is None:
+            raise ValueError(f"{option} has no effect without --state FILE: add that, or leave {option} out")
+    if order.save_every is not None and not order.save_every >= 0.0:
         raise ValueError(f"--save-every {order.save_every}: seconds, 0 or more, are accepted")
     used: dict[str, str] = {}
-    for what, path in (("the input", order.input), ("--out", order.out), ("--state", order.state)):
+    locked = None if order.state is None else order.state + SUFFIX
+    files = ("the input", order.input), ("--out", order.out), ("--state", order.state), ("the lock of --state", locked)
+    for what, path in files:
         if path not in ("-", None):
             other = used.setdefault(os.path.realpath(path), what)
             if other != what:

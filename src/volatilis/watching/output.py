@@ -9,6 +9,8 @@ import stat
 import sys
 from collections.abc import Callable
 
+from volatilis.watching.locks import lock
+
 STANDARD_OUTPUT = "-"
 
 
@@ -20,12 +22,17 @@ class Output:
         self.path = path
         self._is_standard = path == STANDARD_OUTPUT
         if self._is_standard:
+            if sys.stdout is None:
+                raise ValueError("standard output is closed; give it a reader or a file, or name a file with --out")
             sys.stdout.flush()
             self.descriptor = sys.stdout.fileno()
         else:
             self.descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
-            if saved is not None:
-                self._cut(saved, report)
+            try:
+                self._begin(saved, report)
+            except BaseException:
+                os.close(self.descriptor)
+                raise
 
     @property
     def is_empty(self) -> bool:
@@ -46,10 +53,19 @@ class Output:
                 poll = select.poll()
                 poll.register(self.descriptor, select.POLLOUT)
                 poll.poll()
+            except OSError as error:
+                name = "standard output" if self._is_standard else self.path
+                raise OSError(error.errno, f"cannot write {name}: {error.strerror}") from None
 
     def close(self) -> None:
         if not self._is_standard:
             os.close(self.descriptor)
+
+    def _begin(self, saved: int | None, report: Callable[[str], None]) -> None:
+        if stat.S_ISREG(os.fstat(self.descriptor).st_mode):  # two may well write to one pipe or to /dev/null
+            lock(self.descriptor, self.path, "--out", report)
+        if saved is not None:
+            self._cut(saved, report)
 
     def _cut(self, saved: int, report: Callable[[str], None]) -> None:
         size = os.fstat(self.descriptor).st_size

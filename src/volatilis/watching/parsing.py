@@ -69,6 +69,11 @@ class Parser:
             first = next((i for i, line in enumerate(lines) if line.strip()), len(lines))
             if first == len(lines):
                 return self._nothing()
+            if _is_binary(lines[first]):
+                raise ValueError(
+                    "it is binary, not lines of text in UTF-8; unpack it first if it is compressed, as zcat does, and convert "
+                    "it if it is text in UTF-16 or Latin-1, as iconv does"
+                )
             self._read = self._reader(lines[first].strip(" \r"))
             first += isinstance(self._read, CsvLines)
         numbers = np.arange(lines_before + first + 1, lines_before + len(lines) + 1)
@@ -116,6 +121,8 @@ class Parser:
             if not line.strip():
                 continue
             try:
+                if "\0" in line:
+                    raise BadLineError("it is binary: it has bytes of value 0")
                 if not line.isascii() and not _is_text(line):
                     raise BadLineError("it is not text in UTF-8")
                 record = reader.one(line)
@@ -161,6 +168,11 @@ def _decoded(data: bytes) -> tuple[str, bool]:
         return data.decode(), True
     except UnicodeDecodeError:
         return data.decode("utf-8", "surrogateescape"), False
+
+
+def _is_binary(line: str) -> bool:
+    """Whether an input that begins so is no text at all; an object with a byte that is wrong is just a bad line."""
+    return "\0" in line or (not line.startswith(("{", "[")) and not _is_text(line))
 
 
 def _is_text(line: str) -> bool:

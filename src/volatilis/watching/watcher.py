@@ -13,8 +13,9 @@ from volatilis._drivers import OBSERVE
 from volatilis.watching.alarms import Alarms, rules_for
 from volatilis.watching.keyed import ROWS, Keyed
 from volatilis.watching.lines import Block, Lines
+from volatilis.watching.locks import state_locked
 from volatilis.watching.memory import Memory
-from volatilis.watching.order import Order, Summary, check_order, fields_of, learner_of
+from volatilis.watching.order import SAVE_EVERY, Order, Summary, check_order, fields_of, learner_of
 from volatilis.watching.output import Output
 from volatilis.watching.parsing import Parsed, Parser
 from volatilis.watching.signals import Waiting
@@ -26,11 +27,16 @@ BUSY_SAVING = 0.05  # the largest share of time that goes into saving a large st
 Report = Callable[[str], None]
 
 
-def watch(order: Order, report: Report) -> Summary:
-    """Until the input ends or a signal comes: KeyboardInterrupt for Ctrl-C, SystemExit(143) for SIGTERM, the state saved."""
-    watcher = Watcher(order, report)
-    with watcher, Waiting(watcher.output.descriptor) as waiting:
-        watcher.run(waiting)
+def watch(order: Order, report: Report, tell: Report | None = None) -> Summary:
+    """Until the input ends or a signal comes: KeyboardInterrupt for Ctrl-C, SystemExit(143) for SIGTERM, the state saved.
+
+    `report` is for what happens to the input and the state, `tell` for what somebody who waits wants to know.
+    """
+    check_order(order)
+    with state_locked(order.state, report):
+        watcher = Watcher(order, report, tell)
+        with watcher, Waiting(watcher.output.descriptor) as waiting:
+            watcher.run(waiting)
     if waiting.caught == signal.SIGINT:
         raise KeyboardInterrupt
     if waiting.caught is not None:
@@ -41,8 +47,7 @@ def watch(order: Order, report: Report) -> Summary:
 class Watcher:
     """One input, one output, the states of all keys."""
 
-    def __init__(self, order: Order, report: Report) -> None:
-        check_order(order)
+    def __init__(self, order: Order, report: Report, tell: Report | None = None) -> None:
         self.order, self._report, self._missing = order, report, missing_policy(order.missing)
         learner = learner_of(order)
         rules = rules_for(learner, order.alarm, order.alarm_run_length)
@@ -52,7 +57,7 @@ class Watcher:
         fields = fields_of(order, learner)
         self._format = Format(learner, fields, order.output_format, order.measures, has_alarm)
         self._parser = Parser(fields, order.input_format, learner, self._missing != OBSERVE)
-        self._keyed, self._alarms = Keyed(learner, order.seed), Alarms(rules)
+        self._keyed, self._alarms = Keyed(learner, order.seed, tell), Alarms(rules)
         self._key_texts: list[str] = []
         self.summary = Summary()
         self._memory = Memory(order, self._keyed, self._alarms, self._parser)
@@ -60,6 +65,7 @@ class Watcher:
         if saved is not None:
             self.summary = saved.summary
         self._saved, self._unsaved, self._next_save = saved, False, 0.0
+        self._save_every = SAVE_EVERY if order.save_every is None else order.save_every
         self._lines = Lines(order.input, order.follow, report)
         self.output = Output(order.out, saved.output if saved is not None and saved.out == order.out else None, report)
 
@@ -155,7 +161,7 @@ class Watcher:
         start = time.monotonic()
         self._memory.save(self._lines.place, self.summary, self.output)
         self._unsaved = False
-        self._next_save = time.monotonic() + max(self.order.save_every, (time.monotonic() - start) / BUSY_SAVING)
+        self._next_save = time.monotonic() + max(self._save_every, (time.monotonic() - start) / BUSY_SAVING)
 
     def _save_or_say(self) -> None:
         """While the watcher runs a state that cannot be saved is no reason to stop: the disk may have room again later."""
@@ -163,7 +169,7 @@ class Watcher:
             self._save()
         except OSError as error:
             self._report(f"{error.strerror or error}; the state is not saved, and will be tried again")
-            self._next_save = time.monotonic() + max(self.order.save_every, 1.0)
+            self._next_save = time.monotonic() + max(self._save_every, 1.0)
 
 
 class _StoppedAtLineError(Exception):
