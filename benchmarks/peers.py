@@ -43,7 +43,7 @@ __all__ = [
     "versions",
 ]
 
-PACKAGES = ("changepoint", "bocd", "particles", "river")
+PACKAGES = ("changepoint", "bocd", "particles", "river", "pyhgf")
 
 _WARMUP = 500
 

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import volatilis as vl
-from benchmarks import kernels, peers, tables, watch
+from benchmarks import fits, kernels, peers, tables, watch
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 START, END = "<!-- bench: start -->", "<!-- bench: end -->"
@@ -44,7 +44,8 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=5)
     options = parser.parse_args()
     rows: list[Row] = []
-    for section in (peer_rows, long_run_rows, stream_rows, many_rows, table_rows, watch_rows, start_up_rows, kernel_rows):
+    sections = (peer_rows, long_run_rows, stream_rows, many_rows, table_rows, watch_rows, fit_rows, start_up_rows, kernel_rows)
+    for section in sections:
         print(f"measuring: {section.__name__.removesuffix('_rows').replace('_', ' ')} ...", file=sys.stderr, flush=True)
         rows += section(options.repeats)
     table = markdown(rows)
@@ -171,6 +172,24 @@ def watch_rows(repeats: int) -> list[Row]:
         what = f"volatilis watch, {learner}, {watch.KEYS:,} keys: memory"
         rows.append(Row(what, f"{memory / 1e6:,.0f} MB", "", "", "under 1,000 MB", memory < 1e9))
     return rows
+
+
+def fit_rows(repeats: int) -> list[Row]:
+    found, other = fits.measure(repeats), fits.pyhgf_seconds()
+    shown = "not installed" if other is None else f"{other * 1e3:.0f} ms"
+    rows = [
+        Row(
+            f"fit of {learner} and the noise to 500 trials, 10 starts, processor time; `pyhgf`, 1 start",
+            f"{seconds * 1e3:.1f} ms",
+            shown,
+            "" if other is None else f"{other / seconds:,.0f} times as fast",
+            "below 10 ms",
+            seconds < 0.01,
+        )
+        for learner, seconds in found.one.items()
+    ]
+    what = f"fits of {fits.PEOPLE} people x {fits.TRIALS} trials with {len(fits.SIX)} learners, 10 starts, two processes"
+    return [*rows, Row(what, f"{found.everybody:.1f} s", "", "", "below 60 s", found.everybody < 60.0)]
 
 
 START_UP = """

@@ -445,3 +445,20 @@ def test_the_state_wraps_without_a_word() -> None:
     """Unsigned overflow is meant, in Python too: no warning, the same bits."""
     found = both(drive_uniform, np.array([2**64 - 1], dtype=np.uint64), size=50)
     assert np.unique(found).size == 50
+
+
+def drive_log_normal_tail(x: Any, out: Any) -> None:
+    for i in range(x.size):
+        out[i] = special.log_normal_tail(x[i])
+
+
+def test_the_log_tail_of_a_normal_from_one_end_to_the_other() -> None:
+    z = np.concatenate([np.linspace(-40.0, 40.0, 4001), spread(1e-12, 1e150, 300), -spread(1e-12, 1e150, 300), [0.0, 3.0, -3.0]])
+    found, expected = np.empty(z.size), reference.log_ndtr(-z)
+    Call(drive_log_normal_tail, z, found)()
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-300)
+    assert found[np.argsort(z)][0] == 0.0
+    with plain_python():
+        again = np.empty(z.size)
+        Call(drive_log_normal_tail, z, again)()
+    np.testing.assert_array_equal(again, found)

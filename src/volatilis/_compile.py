@@ -38,7 +38,7 @@ from volatilis._codegen import Code, CompilationError, compile_driver, link, pro
 FORMAT = 2
 # The sources that kernels are made of
 CORE = (
-    *("special", "surprise", "_drivers", "families/", "learners/"),
+    *("special", "surprise", "_drivers", "families/", "learners/", "behaviour/responses/", "behaviour/_drivers"),
     *("_codegen", "_instructions", "_words", "_compile", "_registry", "_fields"),
 )
 _lock = threading.RLock()
@@ -64,6 +64,11 @@ class Call:
 
     def __call__(self) -> None:
         self.run()
+
+    def words(self) -> np.ndarray | None:
+        """What the native code reads its arguments from, in their order (`words_of`); None where plain Python runs."""
+        kept = getattr(self.run, "keeps_alive", None)
+        return None if kept is None else kept[0]
 
 
 def _native_call(driver: Callable[..., None], args: tuple[Any, ...], release_gil: bool) -> Callable[[], None]:
@@ -128,6 +133,13 @@ def _flatten(value: Any, words: list[int], kinds: list[Any]) -> None:
         words.append(int(value))
 
 
+def words_of(*args: Any) -> np.ndarray:
+    """The words of a call's first arguments."""
+    words: list[int] = []
+    _flatten(args, words, [])
+    return np.array(words, dtype=np.int64)
+
+
 def _description(value: Any) -> str:
     """The argument's type as text: what the cache is keyed on."""
     if isinstance(value, tuple):
@@ -166,7 +178,7 @@ def _key(driver: Callable[..., None], args: tuple[Any, ...], foreign: list[type]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:40]
 
 
-__all__ = ["Call", "CompilationError", "cache_directory", "plain_python"]
+__all__ = ["Call", "CompilationError", "cache_directory", "plain_python", "words_of"]
 _environment_text: str | None = None
 
 

@@ -12,7 +12,7 @@ import difflib
 import inspect
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from volatilis import families, learners
@@ -68,6 +68,15 @@ class FromColumn(NamedTuple):
     column: str
 
 
+class Free(NamedTuple):
+    """A parameter's value that is to be found."""
+
+    word: str = "free"
+
+
+FREE = Free()
+
+
 class Recipe(NamedTuple):
     """A family or learner as it was written, its columns not yet looked up."""
 
@@ -80,9 +89,14 @@ class Recipe(NamedTuple):
         """The columns that it needs."""
         return tuple(value.column for _, value in self.fields if isinstance(value, FromColumn))
 
+    def free(self) -> tuple[str, ...]:
+        """The parameters that are to be found."""
+        return tuple(name for name, value in self.fields if isinstance(value, Free))
+
     def values(self, row: Mapping[str, Any]) -> dict[str, Any]:
-        """The parameters, those in columns taken from a row."""
-        return {name: row[value.column] if isinstance(value, FromColumn) else value for name, value in self.fields}
+        """The parameters, those in columns and those that are free taken from a row."""
+        key = {name: value.column if isinstance(value, FromColumn) else name for name, value in self.fields}
+        return {n: row[key[n]] if isinstance(value, (FromColumn, Free)) else value for n, value in self.fields}
 
 
 # --- what there is -------------------------------------------------------------------------------------------------------
@@ -112,11 +126,11 @@ def sentence(name: str) -> str:
 
 
 def parse_family(text: str) -> Recipe:
-    return _parse(text, FAMILIES, "family")
+    return parse(text, FAMILIES, "family", parameters)
 
 
 def parse_learner(text: str) -> Recipe:
-    return _parse(text, LEARNERS, "learner")
+    return parse(text, LEARNERS, "learner", parameters)
 
 
 def parse_learners(texts: Iterable[str]) -> list[Recipe]:
@@ -153,7 +167,8 @@ def _make(recipe: Recipe, cls: type, values: dict[str, Any]) -> Any:
         raise ValueError(f"{recipe.text!r}: {error}") from None
 
 
-def _parse(text: str, known: Mapping[str, type], kind: str) -> Recipe:
+def parse(text: str, known: Mapping[str, type], kind: str, described: Callable[[str], list[Parameter]]) -> Recipe:
+    """A recipe for one of the classes known; `described` tells the parameters of each."""
     head, _, tail = text.partition(":")
     label, equals, name = head.rpartition("=")
     key = name.strip().lower().replace("_", "-")
@@ -167,11 +182,11 @@ def _parse(text: str, known: Mapping[str, type], kind: str) -> Recipe:
     label = label.strip() if equals else key.replace("-", "_")
     if not LABEL.fullmatch(label):
         raise ValueError(f"{text!r}: the label {label!r} is not accepted; letters, digits and _ are, a letter first")
-    return Recipe(label, key, tuple(_fields(text, tail, key)), text)
+    return Recipe(label, key, tuple(_fields(text, tail, key, described(key))), text)
 
 
-def _fields(text: str, tail: str, name: str) -> Iterable[tuple[str, Any]]:
-    accepted, seen = {p.name: p for p in parameters(name)}, set()
+def _fields(text: str, tail: str, name: str, described: list[Parameter]) -> Iterable[tuple[str, Any]]:
+    accepted, seen = {p.name: p for p in described}, set()
     for item in _split(tail):
         field, equals, value = (part.strip() for part in item.partition("="))
         if not equals or not value:
@@ -191,6 +206,8 @@ def _fields(text: str, tail: str, name: str) -> Iterable[tuple[str, Any]]:
 
 
 def _value(text: str, field: str, value: str) -> Any:
+    if value.lower() == FREE.word:
+        return FREE
     if value.startswith(COLUMN):
         return FromColumn(value.removeprefix(COLUMN).strip())
     try:

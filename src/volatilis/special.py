@@ -245,6 +245,29 @@ def trigamma(x: float) -> float:
     return u + 0.5 * z + p * z * u + shift
 
 
+@compiled_function
+def log_normal_tail(z: float) -> float:
+    """log P(Z > z) for a standard normal Z, exact also where the tail is next to nothing.
+
+    Up to 3 from the series of the distribution function, whose terms are all positive; beyond from Laplace's continued fraction.
+    """
+    far = abs(z)
+    density = -0.5 * far * far - 0.5 * LOG_2_PI
+    if far < 3.0:
+        term, below, k = far, far, 1.0
+        while term > 1e-17 * below:
+            k += 2.0
+            term *= far * far / k
+            below += term
+        tail = log(0.5 - exp(density) * below)
+    else:
+        fraction = far
+        for j in range(60, 0, -1):
+            fraction = far + j / fraction
+        tail = density - log(fraction)
+    return tail if z >= 0.0 else log_1p(-exp(tail))
+
+
 @instruction
 def total(x: np.ndarray, n: int) -> float:
     """x[0] + ... + x[n-1] in eight interleaved sums, one fixed order; in native code the eight are one register."""

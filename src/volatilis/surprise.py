@@ -15,7 +15,7 @@ from volatilis._drivers import RESET, advance
 from volatilis._registry import compiled_function, compiled_methods
 from volatilis.families._base import Beliefs
 from volatilis.learners._base import Hypotheses, copy_column, hypotheses
-from volatilis.special import exp, log
+from volatilis.special import exp
 
 ACCURACY = 1e-6  # of the integrals, absolute, in nats
 MAX_PIECES = 256
@@ -168,26 +168,10 @@ def gauss(quadrature: Any, family: Any, f: Hypotheses, g: Hypotheses, low: float
     half, middle, result = 0.5 * (high - low), 0.5 * (high + low), 0.0
     for k in range(quadrature.rule.shape[1]):
         x = middle + half * quadrature.rule[0, k]
-        log_f = mixture_log_density(family, f, x)
+        log_f = f.belief_log_density(family, x)
         if log_f > -700.0:
-            result += quadrature.rule[1, k] * exp(log_f) * (log_f - mixture_log_density(family, g, x))
+            result += quadrature.rule[1, k] * exp(log_f) * (log_f - g.belief_log_density(family, x))
     return half * result
-
-
-@compiled_function
-def mixture_log_density(family: Any, state: Hypotheses, x: float) -> float:
-    """log sum_i w_i pi_i(x)."""
-    top = -np.inf
-    for i in range(state.count[0]):
-        value = log(state.weights[i]) + family.log_density(state.beliefs, i, x)
-        state.scratch[i] = value
-        top = value if value > top else top
-    if top == -np.inf:
-        return top
-    result = 0.0
-    for i in range(state.count[0]):
-        result += exp(state.scratch[i] - top)
-    return top + log(result)
 
 
 def run_bayesian(learner: Any, state: Any, before: Any, measure: Any, ys: Any, events: Any, progress: Any, out: Any) -> None:

@@ -6,8 +6,13 @@ from typing import Annotated
 
 import typer
 
-from volatilis.cli.lists import families, learners
+from volatilis.cli.compare import compare
+from volatilis.cli.design import design
+from volatilis.cli.fit import fit
+from volatilis.cli.lists import families, learners, responses
 from volatilis.cli.paper import paper
+from volatilis.cli.predict import predict
+from volatilis.cli.recover import recover
 from volatilis.cli.run import run
 from volatilis.cli.separate import separate
 from volatilis.cli.watch import watch
@@ -41,7 +46,13 @@ app.command()(separate)
 app.command()(watch)
 app.command()(learners)
 app.command()(families)
+app.command()(fit)
+app.command()(responses)
+app.command()(compare)
+app.command()(recover)
 app.command()(paper)
+app.command()(predict)
+app.command()(design)
 
 
 def main() -> None:

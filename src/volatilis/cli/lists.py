@@ -1,32 +1,44 @@
-"""`volatilis learners` and `volatilis families`: what there is, with parameters, defaults and ranges."""
+"""`volatilis learners`, `volatilis families` and `volatilis responses`: what there is, with parameters, defaults and ranges."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection
+from collections.abc import Callable, Collection
+from typing import TYPE_CHECKING
+
+from volatilis.cli.errors import reported
+
+if TYPE_CHECKING:
+    from volatilis.catalogue import Parameter
 
 
 def learners() -> None:
     """List the learners."""
-    from volatilis.catalogue import LEARNERS
+    from volatilis.catalogue import LEARNERS, parameters, sentence
 
-    _show("learner", LEARNERS)
+    _show("learner", LEARNERS, parameters, sentence)
 
 
 def families() -> None:
     """List the families: what can be observed."""
-    from volatilis.catalogue import FAMILIES
+    from volatilis.catalogue import FAMILIES, parameters, sentence
 
-    _show("family", FAMILIES)
+    _show("family", FAMILIES, parameters, sentence)
 
 
-def _show(kind: str, names: Collection[str]) -> None:
+def responses() -> None:
+    """List the response models: how a person's responses come from what a learner believes."""
+    from volatilis.behaviour.models import RESPONSES, response_parameters, response_sentence
+
+    _show("response model", RESPONSES, response_parameters, response_sentence)
+
+
+def _show(
+    kind: str, names: Collection[str], parameters: Callable[[str], list[Parameter]], sentence: Callable[[str], str]
+) -> None:
     from rich import box
     from rich.console import Console
     from rich.table import Table
-
-    from volatilis.catalogue import parameters, sentence
-    from volatilis.cli.errors import reported
 
     table = Table(box=box.SIMPLE_HEAD, show_lines=True)
     table.add_column(kind, min_width=max(map(len, names)))  # a name is typed as it stands here: it is never cut

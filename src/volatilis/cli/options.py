@@ -89,3 +89,36 @@ def order_from(
 
 def names(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+def numbers(option: str, text: str, count: int | None = None) -> tuple[float, ...]:
+    """Numbers with commas between them."""
+    try:
+        found = tuple(float(part) for part in names(text))
+    except ValueError:
+        found = ()
+    if not found or (count is not None and len(found) != count):
+        wanted = "numbers" if count is None else f"{count} numbers"
+        raise ValueError(f"--{option} {text!r} is not accepted; {wanted} with commas between are")
+    return found
+
+
+def steps(option: str, text: str) -> tuple[float, ...]:
+    """FIRST,LAST,STEP as the numbers from first to last."""
+    first, last, step = numbers(option, text, 3)
+    if not (step > 0.0 and last >= first and (last - first) / step < 1e4):
+        raise ValueError(
+            f"--{option} {text!r} is not accepted; it must be FIRST,LAST,STEP with a step above 0 up to a later last"
+        )
+    return tuple(round(first + k * step, 12) for k in range(int((last - first) / step + 1e-9) + 1))
+
+
+def whole_numbers(option: str, text: str) -> tuple[int, ...]:
+    """Whole numbers above 0 with commas between them, in order."""
+    try:
+        found = tuple(sorted({int(part) for part in names(text)}))
+    except ValueError:
+        found = ()
+    if not found or found[0] < 1:
+        raise ValueError(f"--{option} {text!r} is not accepted; whole numbers above 0 with commas between are")
+    return found

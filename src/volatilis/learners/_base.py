@@ -76,6 +76,9 @@ class OneBelief(NamedTuple):
             if variances.size > 0:
                 variances[k] = family.variance(self.beliefs, self.i, k)
 
+    def belief_log_density(self, family: Any, x: float) -> float:
+        return family.log_density(self.beliefs, self.i, x)
+
     def expected_run_length(self) -> float:
         return self.run_lengths[self.i]
 
@@ -148,6 +151,20 @@ class Hypotheses(NamedTuple):
             means[k] = self.belief_mean(family, k)
             if variances.size > 0:
                 variances[k] = self.belief_variance(family, k, means[k])
+
+    def belief_log_density(self, family: Any, x: float) -> float:
+        """log sum_i w_i pi_i(x)."""
+        top = -np.inf
+        for i in range(self.count[0]):
+            value = log(self.weights[i]) + family.log_density(self.beliefs, i, x)
+            self.scratch[i] = value
+            top = value if value > top else top
+        if top == -np.inf:
+            return top
+        result = 0.0
+        for i in range(self.count[0]):
+            result += exp(self.scratch[i] - top)
+        return top + log(result)
 
     def expected_run_length(self) -> float:
         n = self.count[0]

@@ -146,6 +146,11 @@ class Engine:
         if not order.learners:
             raise ValueError("no learner is given; one at least is needed, such as --learner merge:n=20,p_c=0.01")
         missing_policy(order.missing)
+        for recipe in (order.family, *order.learners):
+            if recipe.free():
+                raise ValueError(
+                    f"{recipe.text!r}: {recipe.free()[0]} is free; a number is needed here, or a fit to people's responses"
+                )
         self.order, self.table = order, open_table(order.table)
         self.inputs = Inputs(self.table.path, self._roles(self.table), order)
         self.columns = self._computed_columns()

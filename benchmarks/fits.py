@@ -1,0 +1,90 @@
+"""Fitting: one person once compiled, 129 people with six learners, and `pyhgf` for one person where it installs."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from typing import NamedTuple
+
+import numpy as np
+
+import volatilis as vl
+from volatilis.behaviour.fitting import fit
+from volatilis.behaviour.many import fit_all
+from volatilis.behaviour.models import Model
+from volatilis.behaviour.scoring import Person, Trials
+
+FAMILY = "gaussian:sigma=10,mu_0=150,sigma_0=50"
+SIX = ("varsmile:m=free", "nas12*:p_c=free", "nas10*:p_c=free", "merge:n=20,p_c=free", "smile:m=free", "leaky:omega=free")
+PEOPLE, TRIALS = 129, 400  # as many as in the helicopter data
+
+
+class Fitting(NamedTuple):
+    """Seconds: processor time of one fit per learner, and of all people on two processes by the clock."""
+
+    one: dict[str, float]
+    everybody: float
+
+
+def person(seed: int, trials: int) -> Person:
+    family = vl.Gaussian(10.0, 150.0, 50.0)
+    y = vl.ChangingEnvironment(family, 0.1).sample(trials, seed=seed).y
+    believed = np.concatenate([[150.0], vl.run(vl.VarSMiLe(family, 0.3), y).mean[:-1]])
+    given = believed + np.random.default_rng(seed).normal(0.0, 8.0, trials)
+    return Person(str(seed), (Trials(y, np.zeros(trials, dtype=np.uint8), given, np.ones(trials, dtype=bool)),))
+
+
+def measure(repeats: int) -> Fitting:
+    one = {}
+    for learner in ("varsmile:m=free", "nas12*:p_c=free"):
+        model, someone = Model.parse(FAMILY, learner, "gaussian:sd=free"), person(1, 500)
+        fit(model, someone)
+        times = []
+        for _ in range(max(repeats, 5)):
+            start = time.process_time()
+            fit(model, someone)
+            times.append(time.process_time() - start)
+        one[learner] = statistics.median(times)
+    models = [Model.parse(FAMILY, learner, "laplace:sd=free") for learner in SIX]
+    people = [person(seed, TRIALS) for seed in range(PEOPLE)]
+    fit_all(models, people[:1], workers=1)
+    start = time.perf_counter()
+    fit_all(models, people, starts=10, workers=2)
+    return Fitting(one, time.perf_counter() - start)
+
+
+def pyhgf_seconds() -> float | None:
+    """One person of 500 trials with two free parameters (tonic volatility, noise), by L-BFGS; None where it is not installed."""
+    try:
+        import jax
+        import jax.numpy as jnp
+        from pyhgf.model import Network
+    except ImportError:
+        return None
+    from scipy.optimize import minimize
+
+    trials = person(1, 500).parts[0]
+    y, given = jnp.asarray(trials.values), jnp.asarray(trials.given)
+    network = Network().add_nodes(precision=0.01, expected_precision=0.01).add_nodes(value_children=0, mean=150.0)
+    network = network.create_belief_propagation_fn()
+    inputs = (y[:, None],)
+    observed, steps = (jnp.ones(500),), jnp.ones(500)
+
+    def cost(x: jax.Array) -> jax.Array:
+        attributes = {key: dict(value) if isinstance(value, dict) else value for key, value in network.attributes.items()}
+        attributes[1]["tonic_volatility"] = x[0]
+        _, traced = jax.lax.scan(network.scan_fn, attributes, (inputs, observed, steps, None))
+        apart = given - traced[1]["expected_mean"]
+        return 0.5 * jnp.sum(apart**2) * jnp.exp(-2.0 * x[1]) + 500 * x[1]
+
+    with_slope = jax.jit(jax.value_and_grad(cost))
+
+    def search() -> object:
+        return minimize(
+            lambda x: tuple(np.asarray(v, dtype=float) for v in with_slope(x)), [2.0, 2.0], jac=True, method="L-BFGS-B"
+        )
+
+    search()
+    start = time.process_time()
+    search()
+    return time.process_time() - start

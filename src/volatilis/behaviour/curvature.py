@@ -1,0 +1,75 @@
+"""How sure a fit is: the curvature at the optimum, standard errors, intervals, and what must be known before a value is used."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from volatilis.behaviour.parameters import Searched
+
+NOT_IDENTIFIED = 0.25  # a standard error beyond this share of the whole range says that the data do not tell
+ALIKE = 0.98  # a correlation beyond this says that two parameters do the same
+AT_BOUND = 1e-3  # of the range
+FIRST_STEP, WIDEST_STEP = 2e-4, 0.1  # of the range
+STEP = 0.5  # standard errors: wide enough to see over the unevenness of absolute errors and of sampled likelihoods
+
+
+def inverse_hessian(objective: Callable[[np.ndarray], float], x: np.ndarray, free: Sequence[Searched]) -> np.ndarray:
+    """By central differences over half a standard error. NaN for a parameter at its bound, and where the surface is no bowl."""
+    covariance = np.full((x.size, x.size), np.nan)
+    inner = [i for i, one in enumerate(free) if not at_bound(one, x[i])]
+    if not inner:
+        return covariance
+    here = objective(x)
+
+    def at(*moves: tuple[int, float]) -> float:
+        there = x.copy()
+        for i, move in moves:
+            there[i] += move
+        return objective(there)
+
+    def bend(i: int, step: float) -> float:
+        return (at((i, step)) - 2.0 * here + at((i, -step))) / step**2
+
+    steps = {i: _step(lambda step, i=i: bend(i, step), abs(free[i].high - free[i].low)) for i in inner}  # type: ignore[misc]
+    hessian = np.diag([bend(i, steps[i]) for i in inner])
+    for k, i in enumerate(inner):
+        for m, j in enumerate(inner[:k]):
+            a, b = steps[i], steps[j]
+            corners = at((i, a), (j, b)) - at((i, a), (j, -b)) - at((i, -a), (j, b)) + at((i, -a), (j, -b))
+            hessian[k, m] = hessian[m, k] = corners / (4.0 * a * b)
+    if np.all(np.isfinite(hessian)) and np.linalg.eigvalsh(hessian).min() > 0.0:
+        covariance[np.ix_(inner, inner)] = np.linalg.inv(hessian)
+    return covariance
+
+
+def _step(bend: Callable[[float], float], width: float) -> float:
+    """About half a standard error: from a small step, made wider until the surface bends."""
+    step = FIRST_STEP * width
+    while step < WIDEST_STEP * width:
+        found = bend(step)
+        if math.isfinite(found) and found > 0.0:
+            return min(max(STEP / math.sqrt(found), 0.1 * FIRST_STEP * width), WIDEST_STEP * width)
+        step *= 5.0
+    return FIRST_STEP * width
+
+
+def at_bound(one: Searched, x: float) -> bool:
+    return min(abs(x - one.low), abs(x - one.high)) < AT_BOUND * abs(one.high - one.low)
+
+
+def warnings_about(free: Sequence[Searched], x: np.ndarray, covariance: np.ndarray) -> tuple[str, ...]:
+    told = []
+    for i, one in enumerate(free):
+        if at_bound(one, x[i]):
+            told.append(f"{one.name} is at its bound")
+        elif not covariance[i, i] > 0.0 or np.sqrt(covariance[i, i]) > NOT_IDENTIFIED * abs(one.high - one.low):
+            told.append(f"{one.name} is not identified")
+    spread = np.sqrt(np.diag(covariance))
+    for i in range(len(free)):
+        for j in range(i):
+            if abs(covariance[i, j]) > ALIKE * spread[i] * spread[j]:
+                told.append(f"{free[j].name} and {free[i].name} cannot be told apart")
+    return tuple(told)

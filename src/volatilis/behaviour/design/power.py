@@ -1,0 +1,129 @@
+"""How often experiments of a design find what is true, from simulated ones; and the smallest design that does so often enough."""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import os
+import signal
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from typing import NamedTuple
+
+import numpy as np
+
+from volatilis._arguments import thread_count
+from volatilis.behaviour.design.repetition import experiment, findings
+from volatilis.behaviour.design.setting import Setting, check
+from volatilis.behaviour.design.store import Store
+
+TOGETHER = 2  # experiments that a process does at a time; one that is stopped finishes them
+
+
+class Power(NamedTuple):
+    """For each finding, number of trials and number of subjects: how many of the experiments found it.
+
+    share, low, high   finding x trials x subjects; the interval is Wilson's for a binomial share, 95 %
+    """
+
+    setting: Setting
+    findings: tuple[str, ...]
+    repeats: int
+    share: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+
+class Smallest(NamedTuple):
+    """The design with the fewest trials in all (then the fewest subjects) whose share reaches what is wanted."""
+
+    finding: str
+    wanted: float
+    subjects: int
+    trials: int
+    share: float
+    low: float
+
+
+def power(
+    setting: Setting,
+    repeats: int = 200,
+    workers: int | None = None,
+    folder: str | os.PathLike[str] | None = None,
+    progress: Callable[[float], None] = lambda share: None,
+) -> Power:
+    """Simulate experiments.
+
+    repeats    experiments; the interval of a share shrinks with their square root
+    workers    processes; None takes one per core. The numbers are the same whatever the number
+    folder     keeps what is done, and a second call goes on from there, with more repeats too
+    """
+    check(setting)
+    if repeats < 1:
+        raise ValueError(f"repeats = {repeats!r} is not accepted; it must be a whole number, 1 or more")
+    with Store(setting, folder) if folder is not None else contextlib.nullcontext() as store:
+        found: dict[int, np.ndarray] = {} if store is None else {n: own for n, own in store.found.items() if n < repeats}
+        left = [number for number in range(repeats) if number not in found]
+        progress(1.0 - len(left) / repeats)
+        for number, own in _experiments(setting, left, thread_count(workers)):
+            found[number] = own
+            if store is not None:
+                store.add(number, own)
+            progress(len(found) / repeats)
+    counts = np.sum([found[number] for number in range(repeats)], axis=0)
+    low, high = wilson(counts, repeats)
+    return Power(setting, tuple(findings(setting)), repeats, counts / repeats, low, high)
+
+
+def smallest(found: Power, wanted: float) -> list[Smallest | None]:
+    """For each finding; None where no design of the grid reaches it."""
+    setting = found.setting
+    designs: list[Smallest | None] = []
+    pairs = [(i, j) for i in range(len(setting.trials)) for j in range(len(setting.subjects))]
+    pairs.sort(key=lambda pair: (setting.trials[pair[0]] * setting.subjects[pair[1]], setting.subjects[pair[1]]))
+    for k, name in enumerate(found.findings):
+        reached = [(i, j) for i, j in pairs if found.share[k, i, j] >= wanted]
+        if not reached:
+            designs.append(None)
+            continue
+        i, j = reached[0]
+        shares = (float(found.share[k, i, j]), float(found.low[k, i, j]))
+        designs.append(Smallest(name, wanted, setting.subjects[j], setting.trials[i], *shares))
+    return designs
+
+
+def wilson(counts: np.ndarray, n: int, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
+    """Wilson's interval of a binomial share."""
+    from scipy import stats
+
+    z = float(stats.norm.ppf(0.5 + 0.5 * level))
+    share = counts / n
+    middle, denominator = share + z * z / (2.0 * n), 1.0 + z * z / n
+    reach = z * np.sqrt(share * (1.0 - share) / n + z * z / (4.0 * n * n))
+    return np.maximum((middle - reach) / denominator, 0.0), np.minimum((middle + reach) / denominator, 1.0)
+
+
+# --- on one process or many ----------------------------------------------------------------------------------------------
+
+
+def _experiments(setting: Setting, numbers: list[int], workers: int) -> Iterator[tuple[int, np.ndarray]]:
+    pieces = [numbers[k : k + TOGETHER] for k in range(0, len(numbers), TOGETHER)]
+    if workers == 1 or len(pieces) <= 1:
+        yield from ((number, experiment(setting, number)) for number in numbers)
+        return
+    # a fresh interpreter: a process that is copied while threads run may hang
+    context = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(min(workers, len(pieces)), context, initializer=_leave_interrupts_to_the_parent)
+    try:
+        for future in as_completed([pool.submit(_piece, setting, piece) for piece in pieces]):
+            yield from future.result()
+    finally:  # on any way out, Ctrl-C included: what waits never starts
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _piece(setting: Setting, numbers: list[int]) -> list[tuple[int, np.ndarray]]:
+    return [(number, experiment(setting, number)) for number in numbers]
+
+
+def _leave_interrupts_to_the_parent() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)

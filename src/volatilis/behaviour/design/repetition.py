@@ -1,0 +1,133 @@
+"""One simulated experiment: for every number of people and trials, does the analysis find what is true?
+
+The people of a smaller design are the first of a larger one, and its trials are their first; so are all designs of one experiment
+simulated at once. Experiments are independent of each other.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from volatilis._drivers import OBSERVE
+from volatilis._seeds import generator_key
+from volatilis.behaviour.design.setting import Setting
+from volatilis.behaviour.design.simulation import MEASURES, believe_first, measure, noise_of, observed, outcomes
+from volatilis.behaviour.fitting import fit
+from volatilis.behaviour.models import Model
+from volatilis.behaviour.predictions.estimators import ADJUSTED, Sums, estimate_first, estimate_second, sums_first, sums_second
+from volatilis.behaviour.predictions.hypotheses import BAYES_FACTOR, SHANNON, TABLE_1, TABLE_2
+from volatilis.behaviour.predictions.statistics import decide
+from volatilis.behaviour.scoring import Person, Trials, log_likelihoods
+from volatilis.running import run
+
+HYPOTHESES = {"S_BF": BAYES_FACTOR, "S_Sh": SHANNON}
+STARTS = 2  # of a fit
+# what an experiment may find, in words; the first three are powers, the last is a mistake
+FINDINGS = {
+    "prediction 1, S_BF": "the indicator reflects S_BF: prediction 1 confirms it (difference and slope)",
+    "prediction 1, S_Sh": "the indicator reflects S_Sh: prediction 1 confirms it (difference and slope)",
+    "prediction 2, S_Sh": "the indicator reflects S_Sh: prediction 2 confirms it (slope)",
+    "prediction 2, S_BF refused": "the indicator reflects S_BF: prediction 2 finds a slope that is not there",
+}
+
+
+def findings(setting: Setting) -> list[str]:
+    """The names of what is looked at: the predictions, and each candidate learner among the others."""
+    labels = setting.labels()
+    return [*FINDINGS, *(f"learner {label}" for label in labels if len(labels) > 1)]
+
+
+def experiment(setting: Setting, number: int) -> np.ndarray:
+    """finding x trials x subjects: 1 where it was found, 0 where it was not."""
+    people = np.random.SeedSequence([setting.seed, 0, number]).spawn(max(setting.subjects))
+    seeds = [person.spawn(4) for person in people]
+    ys = [outcomes(setting, own[0], max(setting.trials)) for own in seeds]
+    found = [*_predictions(setting, ys, seeds)]
+    if len(setting.learners) > 1:
+        found += _comparisons(setting, ys, seeds)
+    return np.array(found, dtype=float)
+
+
+# --- the two predictions -------------------------------------------------------------------------------------------------
+
+
+def _predictions(setting: Setting, ys: list[np.ndarray], seeds: list[Any]) -> list[np.ndarray]:
+    shape = (len(setting.trials), len(setting.subjects))
+    firsts: dict[str, list[list[Sums]]] = {name: [[] for _ in setting.trials] for name in MEASURES}
+    seconds: dict[str, list[list[Sums]]] = {name: [[] for _ in setting.trials] for name in MEASURES}
+    for y, own in zip(ys, seeds, strict=True):
+        believed = believe_first(setting, y, own[1])
+        noise = np.random.default_rng(own[2]).standard_normal((len(MEASURES), y.size))
+        for row, name in enumerate(MEASURES):
+            indicator = measure(believed, name) + noise_of(setting, name) * noise[row]
+            for i, trials in enumerate(setting.trials):
+                seen = observed(setting, y, believed, indicator, trials)
+                firsts[name][i].append(sums_first(seen, setting.first_window))
+                seconds[name][i].append(sums_second(seen, setting.second_window))
+    found = {name: np.zeros(shape) for name in FINDINGS}
+    for i in range(shape[0]):
+        for j, subjects in enumerate(setting.subjects):
+            for name in MEASURES:
+                first = estimate_first(firsts[name][i][:subjects], setting.first_window)[ADJUSTED]
+                second = estimate_second(seconds[name][i][:subjects], setting.second_window)[ADJUSTED]
+                signs = TABLE_1[HYPOTHESES[name]]
+                right = all(decide(getattr(first, quantity), setting.level) == sign for quantity, sign in signs.items())
+                found[f"prediction 1, {name}"][i, j] = right
+                slope, sign = decide(second.slope, setting.level), TABLE_2[HYPOTHESES[name]]["slope"]
+                key = "prediction 2, S_Sh" if name == "S_Sh" else "prediction 2, S_BF refused"
+                found[key][i, j] = slope == sign if name == "S_Sh" else slope != sign
+    return list(found.values())
+
+
+# --- the comparison of learners ------------------------------------------------------------------------------------------
+
+
+def _comparisons(setting: Setting, ys: list[np.ndarray], seeds: list[Any]) -> list[np.ndarray]:
+    """For each candidate as the truth: whether it beats every other over people.
+
+    Each person gives a difference of log likelihoods (or of -BIC / 2, where parameters are fitted), and Student's interval over
+    people has to lie above 0 for every rival: people differ, so this is a random-effects test.
+    """
+    models, found = setting.models(), []
+    for truth in range(len(models)):
+        scores = np.array([_scores(setting, models, truth, y, own) for y, own in zip(ys, seeds, strict=True)])
+        wins = np.zeros((len(setting.trials), len(setting.subjects)))
+        for i in range(len(setting.trials)):
+            ahead = scores[:, i, truth, None] - np.delete(scores[:, i], truth, axis=1)
+            for j, subjects in enumerate(setting.subjects):
+                wins[i, j] = all(decide(rival[:subjects], setting.level) == 1 for rival in ahead.T)
+        found.append(wins)
+    return found
+
+
+def _scores(setting: Setting, models: list[Model], truth: int, y: np.ndarray, seeds: Any) -> np.ndarray:
+    """trials x candidate: how well each candidate explains the predictions of a person who is the candidate `truth`."""
+    given = _predictions_of(setting, models[truth], y, seeds, truth)
+    if setting.fit:
+        return np.array([[_fitted_score(model, y[:t], given[:t]) for model in setting.fitted_models()] for t in setting.trials])
+    ends, scores = np.array(setting.trials) - 1, []
+    trials = _as_trials(y, given)
+    for model in models:
+        learner, response = model.make({})
+        scores.append(np.cumsum(log_likelihoods(learner, response, trials, generator_key(seeds[3])))[ends])
+    return np.array(scores).T
+
+
+def _predictions_of(setting: Setting, model: Model, y: np.ndarray, seeds: Any, truth: int) -> np.ndarray:
+    learner, response = model.make({})
+    mean = run(learner, y, seed=seeds[1], readouts=("mean",)).mean
+    noise = np.random.default_rng(np.random.SeedSequence([*seeds[3].generate_state(4), truth])).normal(0.0, response.sd, y.size)
+    return np.concatenate([[setting.environment().family.mu_0], mean[:-1]]) + noise
+
+
+def _as_trials(y: np.ndarray, given: np.ndarray) -> Trials:
+    return Trials(y, np.full(y.size, OBSERVE, dtype=np.uint8), given, np.ones(y.size, dtype=bool))
+
+
+def _fitted_score(model: Model, y: np.ndarray, given: np.ndarray) -> float:
+    """-BIC / 2."""
+    found = fit(model, Person("simulated", (_as_trials(y, given),)), STARTS)
+    return found.log_likelihood - 0.5 * len(found.values) * math.log(y.size)

@@ -1,0 +1,121 @@
+"""What an experiment is like: its task, the learners that people may be, how noisy measures are, and the designs to compare."""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import Any, NamedTuple
+
+from volatilis.behaviour.models import Model
+from volatilis.behaviour.predictions.observed import check_belief, why_gaussian
+from volatilis.behaviour.predictions.windows import FirstWindow, SecondWindow, check_windows
+from volatilis.environments import ChangingEnvironment
+
+LEARNING = ("p_c", "m", "omega")  # what is fitted, with fit=True
+
+
+class Setting(NamedTuple):
+    """All that the power depends on, but for the number of repetitions.
+
+    family           the outcomes and their prior, gaussian:sigma=...,mu_0=...,sigma_0=...
+    p_c              of the environment
+    learners         candidates with the parameters that people have; the predictions are simulated with the first
+    noise            standard deviation of the indicator's noise, in standard deviations of the measure it reflects, over the
+                     trials that prediction 1 selects (over all trials a few huge values of S_BF decide, and tell nothing)
+    response_noise   standard deviation of people's predictions about their belief's mean, in prior standard deviations
+    subjects, trials the designs to compare
+    fit              for the comparison of learners, fit the learning parameter and the response noise of every candidate and
+                     compare by BIC; otherwise compare likelihoods at the parameters that people have, which is generous
+    sequence         outcomes that everybody sees; empty: everybody has their own random ones
+    """
+
+    family: str = "gaussian:sigma=0.5"
+    p_c: float = 0.1
+    learners: tuple[str, ...] = ("nas12*:p_c=0.1",)
+    noise: float = 1.0
+    response_noise: float = 0.2
+    subjects: tuple[int, ...] = (5, 10, 20, 40)
+    trials: tuple[int, ...] = (100, 250, 500)
+    fit: bool = False
+    level: float = 0.95
+    seed: int = 0
+    first_window: FirstWindow = FirstWindow()
+    second_window: SecondWindow = SecondWindow()
+    sequence: tuple[float, ...] = ()
+
+    def models(self) -> list[Model]:
+        """A model for each candidate, with the parameters that people have."""
+        noise = f"gaussian:sd={self.response_noise * self.environment().family.sigma_0!r}"
+        return [_model(self.family, learner, noise) for learner in self.learners]
+
+    def fitted_models(self) -> list[Model]:
+        """The same with the learning parameter and the response noise free."""
+        return [_model(self.family, _freed(learner), "gaussian:sd=free") for learner in self.learners]
+
+    def environment(self) -> ChangingEnvironment:
+        return _environment(self.family, self.p_c)
+
+    def labels(self) -> list[str]:
+        from volatilis.catalogue import parse_learners
+
+        return [recipe.label for recipe in parse_learners(self.learners)]
+
+
+def check(setting: Setting) -> None:
+    """Whatever is wrong is said before anything is computed."""
+    from volatilis.catalogue import make_family, parse_family
+    from volatilis.families import Gaussian
+
+    recipe = parse_family(setting.family)
+    if recipe.name != "gaussian":
+        raise ValueError(why_gaussian(recipe.name))
+    if recipe.free() or recipe.columns():
+        raise ValueError(f"{setting.family!r}: a design needs numbers for all parameters")
+    family = make_family(recipe, {})
+    if not isinstance(family, Gaussian):
+        raise TypeError(f"{setting.family!r} is {type(family).__name__}")
+    setting.environment()
+    check_windows(setting.first_window, setting.second_window)
+    for name, value in (("noise", setting.noise), ("response_noise", setting.response_noise)):
+        if not (math.isfinite(value) and value >= 0.0):
+            raise ValueError(f"{name} = {value!r} is not accepted; it must be a number, 0 or more")
+    if not 0.0 < setting.level < 1.0:
+        raise ValueError(f"level = {setting.level!r} is not accepted; it must be a number between 0 and 1")
+    if setting.response_noise == 0.0 and len(setting.learners) > 1:
+        raise ValueError("response_noise = 0 makes every other learner impossible; give what people's predictions scatter by")
+    for name, counts, least in (("subjects", setting.subjects, 2), ("trials", setting.trials, 10)):
+        if not counts or min(counts) < least:
+            raise ValueError(f"{name} = {counts!r} is not accepted; whole numbers, {least} or more, are")
+    if setting.sequence and len(setting.sequence) < max(setting.trials):
+        raise ValueError(f"the sequence has {len(setting.sequence)} outcomes, and {max(setting.trials)} trials are asked for")
+    if not setting.learners:
+        raise ValueError("a design needs a learner")
+    setting.labels()
+    for model, text in zip(setting.models(), setting.learners, strict=True):
+        if model.free() or model.columns():
+            raise ValueError(f"{text!r}: give numbers for all parameters: those that people are thought to have")
+    check_belief(make_learner_of(setting.models()[0]))
+
+
+def make_learner_of(model: Model) -> Any:
+    return model.make({})[0]
+
+
+def _freed(learner: str) -> str:
+    """A candidate with its learning parameter to be found."""
+    head, colon, tail = learner.partition(":")
+    parts = [part.strip() for part in tail.split(",")]
+    freed = [f"{name}=free" if (name := part.partition("=")[0].strip()) in LEARNING else part for part in parts]
+    return f"{head}{colon}{','.join(freed)}"
+
+
+@functools.cache
+def _model(family: str, learner: str, response: str) -> Model:
+    return Model.parse(family, learner, response)
+
+
+@functools.cache
+def _environment(family: str, p_c: float) -> ChangingEnvironment:
+    from volatilis.catalogue import make_family, parse_family
+
+    return ChangingEnvironment(make_family(parse_family(family), {}), p_c)

@@ -1,0 +1,160 @@
+"""Many people with one model, each a draw from a group: empirical Bayes.
+
+On the real line a person's parameters are x_i ~ N(mu, tau^2), each parameter on its own. The group's mu and tau are found by
+expectation and maximisation, each person's posterior taken as normal around its mode (Laplace):
+
+    x_i, C_i   mode and inverse curvature of the posterior of person i under the prior N(mu, tau^2)
+    mu         the mean of x_i
+    tau^2      the mean of (x_i - mu)^2 + C_i
+
+A person whose data tell little is drawn towards the group: `shrinkage` is C_i / tau^2, 0 where the data decide and 1 where the
+group does.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from volatilis.behaviour.fitting import Fit, log_evidence
+from volatilis.behaviour.many import Failure, Job, Workers
+from volatilis.behaviour.models import Model
+from volatilis.behaviour.parameters import Unit, searched, unit_of
+from volatilis.behaviour.priors import AnyPrior, Prior, weak
+from volatilis.behaviour.scoring import Person
+
+ROUNDS = 60
+CLOSE = 1e-3  # of tau: a change of mu or tau below it ends the rounds
+STEPS = 2000  # among normals, within a round
+SMALLEST = 0.02  # of the weak prior's width: a group whose people do not differ, as far as can be told
+
+
+class Group(NamedTuple):
+    """What was found for the people of one model.
+
+    names       the continuous parameters, in the order of all arrays
+    prior       the group on the real line: mu and tau
+    middle      the group's parameters on their natural scales: those of a person at mu
+    error       the standard error of mu
+    fits        each person under the group's prior, in order
+    alone       each person under the weak prior: before the group was known
+    shrinkage   (persons, parameters): how much of the answer is the group's; NaN where a person could not be fitted
+    rounds      that it took; converged says whether that was enough
+    """
+
+    label: str
+    names: tuple[str, ...]
+    prior: Prior
+    middle: dict[str, float]
+    error: np.ndarray
+    fits: list[Fit | Failure]
+    alone: list[Fit | Failure]
+    shrinkage: np.ndarray
+    log_evidence: float
+    rounds: int
+    converged: bool
+
+
+def fit_groups(
+    models: Sequence[Model],
+    persons: Sequence[Person],
+    starts: int = 10,
+    seed: int = 0,
+    workers: int | None = None,
+    unit: Unit | None = None,
+    progress: Callable[[float], None] = lambda share: None,
+    folder: str | os.PathLike[str] | None = None,
+) -> list[Group]:
+    """One group per model; all people in the same unit, by default that of all outcomes together. Arguments as of `fit_all`."""
+    if not persons:
+        raise ValueError("there is nobody to fit")
+    unit = unit or unit_of(np.concatenate([person.outcomes() for person in persons]))
+    groups = []
+    with Workers(workers, len(persons), folder) as pool:
+        for number, model in enumerate(models):
+            part = _part_of(progress, number, len(models))
+            groups.append(_fit_group(model, persons, starts, seed, unit, pool, part))
+    progress(1.0)
+    return groups
+
+
+def _part_of(progress: Callable[[float], None], number: int, parts: int) -> Callable[[float], None]:
+    return lambda share: progress((number + share) / parts)
+
+
+def _fit_group(
+    model: Model,
+    persons: Sequence[Person],
+    starts: int,
+    seed: int,
+    unit: Unit,
+    pool: Workers,
+    progress: Callable[[float], None],
+) -> Group:
+    def fitted(prior: AnyPrior) -> list[Fit | Failure]:
+        return pool.run([Job(model, person, starts, seed, prior, unit) for person in persons])
+
+    alone = fits = fitted(weak)
+    names = next((one.names for one in fits if isinstance(one, Fit)), ())
+    if not names:
+        reason = next((one.message for one in fits if isinstance(one, Failure)), "it has no continuous parameter")
+        raise ValueError(f"{model.label}: no group can be fitted: {reason}")
+    start = weak([searched(name, unit) for name in names])
+    prior, rounds, converged = _group_of(fits, start, start.sd), 0, False
+    while rounds < ROUNDS and not converged:
+        rounds += 1
+        fits = fitted(prior)
+        new = _group_of(fits, prior, start.sd)
+        moved = np.abs(np.concatenate([new.mean - prior.mean, new.sd - prior.sd])) / np.tile(new.sd, 2)
+        converged = bool(moved.max() < CLOSE)
+        prior = prior if converged else new
+        progress(rounds / ROUNDS)
+    return _result(model, names, prior, fits, alone, rounds, converged, unit)
+
+
+def _group_of(fits: Sequence[Fit | Failure], before: Prior, widths: np.ndarray) -> Prior:
+    """mu and tau from the posteriors under the prior before.
+
+    A posterior that is normal says what the likelihood is, so expectation and maximisation go on among normals, at no cost, until
+    mu and tau rest: far fewer rounds of fits, and the same end. Where a posterior has no curvature the data tell nothing.
+    """
+    people = [one for one in fits if isinstance(one, Fit)]
+    x, variances = np.array([one.x for one in people]), np.array([np.diag(one.covariance) for one in people])
+    prior_precision = before.sd**-2
+    variances = np.where(np.isnan(variances), before.sd**2, variances)
+    precision = 1.0 / variances - prior_precision  # of the likelihood, and below its mean times that
+    weighted = x / variances - before.mean * prior_precision
+    mean, spread = before.mean, before.sd**2
+    for _ in range(STEPS):
+        own = 1.0 / np.maximum(precision + 1.0 / spread, 0.25 / spread)
+        x = own * (weighted + mean / spread)
+        new = x.mean(axis=0)
+        wide = np.maximum(((x - new) ** 2 + own).mean(axis=0), (SMALLEST * widths) ** 2)
+        rest = np.all(np.abs(new - mean) < 1e-6 * np.sqrt(wide)) and np.all(np.abs(wide - spread) < 1e-6 * wide)
+        mean, spread = new, wide
+        if rest:
+            break
+    return Prior(mean, np.sqrt(spread))
+
+
+def _result(
+    model: Model,
+    names: tuple[str, ...],
+    prior: Prior,
+    fits: list[Fit | Failure],
+    alone: list[Fit | Failure],
+    rounds: int,
+    converged: bool,
+    unit: Unit,
+) -> Group:
+    nothing = np.full(len(names), np.nan)
+    shrinkage = np.array([np.diag(one.covariance) / prior.sd**2 if isinstance(one, Fit) else nothing for one in fits])
+    people = [one for one in fits if isinstance(one, Fit)]
+    middle = {name: searched(name, unit).natural(float(mu)) for name, mu in zip(names, prior.mean, strict=True)}
+    total = float(np.sum([log_evidence(one) for one in people]))
+    told = np.nansum(1.0 - shrinkage, axis=0)  # as many people as would tell mu if each were known exactly
+    error = prior.sd / np.sqrt(np.maximum(told, 1e-3))
+    return Group(model.label, names, prior, middle, error, fits, alone, np.minimum(shrinkage, 1.0), total, rounds, converged)

@@ -1,0 +1,61 @@
+"""What the analysis writes: a table of hypotheses, and one of every person's windows."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+
+from volatilis.behaviour.predictions.analysis import Analysis
+from volatilis.behaviour.predictions.windows import SIGNS
+from volatilis.tables import arrow, writer
+
+
+def write_hypotheses(path: str | os.PathLike[str], found: Analysis) -> None:
+    """One row per prediction, estimator, hypothesis and quantity."""
+    rows = found.rows
+    texts = ("hypothesis", "estimator", "quantity", "verdict", "hypothesis_verdict")
+    columns: dict[str, Any] = {"prediction": [row.prediction for row in rows]}
+    columns |= {name: [getattr(row, name) for row in rows] for name in texts[:3]}
+    columns["predicted_sign"] = [row.predicted for row in rows]
+    for name in ("value", "error", "low", "high", "t", "p", "p_flip"):
+        columns[name] = arrow(np.array([getattr(row.group, name) for row in rows], dtype=float))
+    columns["people"] = [row.group.people for row in rows]
+    columns |= {name: [getattr(row, name) for row in rows] for name in texts[3:]}
+    write_columns(path, columns)
+
+
+def write_people(path: str | os.PathLike[str], found: Analysis) -> None:
+    """One row per person, prediction, window (and sign): trials in it, the indicator's average, the adjusted average."""
+    keys: list[tuple[str, int, int | None, float]] = []
+    numbers: list[tuple[int, float, float]] = []
+    for i, trials in enumerate(found.people):
+        for s, sign in enumerate(SIGNS):
+            for k, error in enumerate(found.first_window.errors):
+                keys.append((trials.name, 1, sign, error))
+                paper, adjusted = found.first["paper"], found.first["adjusted"]
+                numbers.append((int(paper.counts[i, s, k]), float(paper.means[i, s, k]), float(adjusted.means[i, s, k])))
+        for k, p in enumerate(found.second_window.p if found.second else ()):
+            keys.append((trials.name, 2, None, p))
+            own, other = found.second["paper"], found.second["adjusted"]
+            numbers.append((int(own.counts[i, k]), float(own.means[i, k]), float(other.means[i, k])))
+    columns: dict[str, Any] = {
+        "person": [key[0] for key in keys],
+        "prediction": [key[1] for key in keys],
+        "sign": [key[2] for key in keys],
+        "window": [key[3] for key in keys],
+        "trials": [own[0] for own in numbers],
+        "mean": arrow(np.array([own[1] for own in numbers])),
+        "adjusted_mean": arrow(np.array([own[2] for own in numbers])),
+    }
+    write_columns(path, columns)
+
+
+def write_columns(path: str | os.PathLike[str], columns: dict[str, Any]) -> None:
+    """A table from its columns, by name."""
+    import pyarrow as pa
+
+    batch = pa.RecordBatch.from_pydict(columns)
+    with writer(path, batch.schema) as write:
+        write(batch)

@@ -1,0 +1,56 @@
+"""A choice among categories."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from volatilis._registry import compiled_function, python_only
+from volatilis.behaviour.responses._base import NonNegative, estimate, response
+from volatilis.families.bernoulli import Bernoulli
+from volatilis.families.categorical import Categorical
+from volatilis.special import exp, log, log_1p
+
+
+@response
+class Softmax(NamedTuple):
+    """A choice among the categories: P(k) = p_k^beta / sum_j p_j^beta, p the belief's mean. beta = 1 is probability matching."""
+
+    beta: NonNegative = 1.0
+
+    def log_response(self, learner: Any, state: Any, given: float, before: float) -> float:
+        if learner.family.size() == 1:
+            return log_softmax_of_two(self.beta, estimate(learner, state, 0), given)
+        return log_softmax(self.beta, learner, state, int(given))
+
+    @python_only
+    def check_learner(self, learner: Any) -> None:
+        if not isinstance(learner.family, (Bernoulli, Categorical)):
+            raise TypeError(f"Softmax is for choices among categories, not for {type(learner.family).__name__}")
+
+    @python_only
+    def check_responses(self, family: Any, given: np.ndarray) -> None:
+        categories = max(family.size(), 2)
+        wrong = given[(given != np.floor(given)) | (given < 0.0) | (given >= categories)]
+        if wrong.size:
+            raise ValueError(f"the choice {wrong[0]:g} is not accepted; choices are whole numbers from 0 to {categories - 1}")
+
+
+@compiled_function
+def log_softmax_of_two(beta: float, p: float, given: float) -> float:
+    """The probability of 1 is p."""
+    one, other = (p, 1.0 - p) if given == 1.0 else (1.0 - p, p)
+    return -log_1p(exp(beta * (log(other) - log(one)))) if beta > 0.0 else log(0.5)
+
+
+@compiled_function
+def log_softmax(beta: float, learner: Any, state: Any, chosen: int) -> float:
+    size, top, result = learner.family.size(), 0.0, 0.0
+    if beta == 0.0:
+        return -log(1.0 * size)
+    for k in range(size):
+        top = max(top, estimate(learner, state, k))
+    for k in range(size):
+        result += exp(beta * (log(estimate(learner, state, k)) - log(top)))
+    return beta * (log(estimate(learner, state, chosen)) - log(top)) - log(result)

@@ -1,0 +1,27 @@
+"""How sure a person says to be."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from volatilis._fields import Positive, Real
+from volatilis._registry import python_only
+from volatilis.behaviour.responses._base import NonNegative, needs_variance, response, uncertainty
+from volatilis.behaviour.responses.prediction import log_normal
+from volatilis.special import log
+
+
+@response
+class Confidence(NamedTuple):
+    """A report of confidence: N(level - slope * log(SD of the belief), sd^2): the surer, the higher."""
+
+    sd: Positive
+    level: Real = 0.0
+    slope: NonNegative = 1.0
+
+    def log_response(self, learner: Any, state: Any, given: float, before: float) -> float:
+        return log_normal(given, self.level - self.slope * log(uncertainty(learner, state, 0)), self.sd)
+
+    @python_only
+    def check_learner(self, learner: Any) -> None:
+        needs_variance(self, learner)

@@ -1,0 +1,83 @@
+"""What people also do: lapse, and stay put."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from volatilis._fields import Positive
+from volatilis._registry import compiled_function, python_only
+from volatilis.behaviour.responses._base import Share, response
+from volatilis.special import exp, log, log_1p
+
+
+@response
+class Habits(NamedTuple):
+    """A continuous response model with lapses and perseveration around it.
+
+    With probability `stay` the last response is given again, exactly; else, with probability `lapse`, any response on a slider
+    of length `span`, equally likely; else what `model` says. The same number as before thus has a probability and any other a
+    density: compare models with `stay` only with models with `stay`.
+    """
+
+    model: Any
+    lapse: Share = 0.0
+    stay: Share = 0.0
+    span: Positive = 1.0
+
+    def log_response(self, learner: Any, state: Any, given: float, before: float) -> float:
+        mass = self.model.log_mass(learner, state, given, before)
+        if mass > -np.inf:  # a lapse to exactly this number has no probability
+            return log_stay(self.stay, log_1p(-self.lapse) + mass, given, before)
+        if self.stay > 0.0 and given == before:
+            return log(self.stay)
+        said = log_lapse(self.lapse, self.span, self.model.log_response(learner, state, given, before))
+        return said + log_1p(-self.stay) if before == before else said
+
+    @python_only
+    def check_learner(self, learner: Any) -> None:
+        self.model.check_learner(learner)
+
+    @python_only
+    def check_responses(self, family: Any, given: np.ndarray) -> None:
+        self.model.check_responses(family, given)
+
+
+@response
+class ChoiceHabits(NamedTuple):
+    """A choice with lapses (any of `span` categories, equally likely) and perseveration (the last choice once more) around it."""
+
+    model: Any
+    lapse: Share = 0.0
+    stay: Share = 0.0
+    span: Positive = 2.0
+
+    def log_response(self, learner: Any, state: Any, given: float, before: float) -> float:
+        said = log_lapse(self.lapse, self.span, self.model.log_response(learner, state, given, before))
+        return log_stay(self.stay, said, given, before)
+
+    @python_only
+    def check_learner(self, learner: Any) -> None:
+        self.model.check_learner(learner)
+
+    @python_only
+    def check_responses(self, family: Any, given: np.ndarray) -> None:
+        self.model.check_responses(family, given)
+
+
+@compiled_function
+def log_lapse(lapse: float, span: float, said: float) -> float:
+    if lapse == 0.0:
+        return said
+    said, uniform = log_1p(-lapse) + said, log(lapse) - log(span)
+    top = max(said, uniform)
+    return top + log(exp(said - top) + exp(uniform - top))
+
+
+@compiled_function
+def log_stay(stay: float, said: float, given: float, before: float) -> float:
+    """For responses that have a probability; the first has nothing to stay at."""
+    if before != before:
+        return said
+    return log((stay if given == before else 0.0) + (1.0 - stay) * exp(said))

@@ -1,0 +1,96 @@
+"""A continuous prediction: noise around the mean of the belief, or the belief itself."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+from volatilis._fields import Positive, Real
+from volatilis._registry import compiled_function, python_only
+from volatilis.behaviour.responses._base import NonNegative, estimate, needs_variance, response, uncertainty
+from volatilis.families.gaussian import Gaussian
+from volatilis.special import LOG_2_PI, log
+
+
+@compiled_function
+def response_noise(model: Any, learner: Any, state: Any, mean: float, before: float) -> float:
+    """Fixed, and more of it the less certain the belief is and the further the response has to move."""
+    scale = model.sd
+    if model.per_uncertainty > 0.0:
+        scale += model.per_uncertainty * uncertainty(learner, state, 0)
+    if model.per_update > 0.0 and before == before:
+        scale += model.per_update * abs(mean - before)
+    return math.sqrt(scale * scale + model.motor * model.motor)
+
+
+def check_noise(model: Any, learner: Any) -> None:
+    if model.per_uncertainty > 0.0:
+        needs_variance(model, learner)
+
+
+@compiled_function
+def log_normal(given: float, mean: float, scale: float) -> float:
+    apart = (given - mean) / scale
+    return -0.5 * (apart * apart + LOG_2_PI) - log(scale)
+
+
+@response
+class GaussianNoise(NamedTuple):
+    """N(mean of the belief, s^2) with s^2 = (sd + per_uncertainty * SD of the belief + per_update * |mean - last|)^2 + motor^2.
+
+    With sd alone, maximum likelihood is least squares, the paper's first criterion. Motor noise can be told from sd only where
+    the rest of the noise varies.
+    """
+
+    sd: Positive
+    per_uncertainty: NonNegative = 0.0
+    per_update: NonNegative = 0.0
+    motor: NonNegative = 0.0
+
+    def log_response(self, learner: Any, state: Any, given: float, before: float) -> float:
+        mean = estimate(learner, state, 0)
+        return log_normal(given, mean, response_noise(self, learner, state, mean, before))
+
+    @python_only
+    def check_learner(self, learner: Any) -> None:
+        check_noise(self, learner)
+
+
+@response
+class LaplaceNoise(NamedTuple):
+    """The same with heavier tails: exp(-|response - mean| / b) / (2 b), where b gives the standard deviation s."""
+
+    sd: Positive
+    per_uncertainty: NonNegative = 0.0
+    per_update: NonNegative = 0.0
+    motor: NonNegative = 0.0
+
+    def log_response(self, learner: Any, state: Any, given: float, before: float) -> float:
+        mean = estimate(learner, state, 0)
+        b = response_noise(self, learner, state, mean, before) / math.sqrt(2.0)
+        return -abs(given - mean) / b - log(2.0 * b)
+
+    @python_only
+    def check_learner(self, learner: Any) -> None:
+        check_noise(self, learner)
+
+
+# p and c of log P = -A / sd^p - log sd - c, where A depends on nothing but how far the response is from the mean
+GaussianNoise._noise_alone = (2.0, 0.5 * LOG_2_PI)  # type: ignore[attr-defined]
+LaplaceNoise._noise_alone = (1.0, 0.5 * math.log(2.0))  # type: ignore[attr-defined]
+
+
+@response
+class UnderBelief(NamedTuple):
+    """The paper's second criterion: the density of the prediction, less a constant bias, under the learner's belief."""
+
+    bias: Real = 0.0
+
+    def log_response(self, learner: Any, state: Any, given: float, before: float) -> float:
+        return state.belief_log_density(learner.family, given - self.bias)
+
+    @python_only
+    def check_learner(self, learner: Any) -> None:
+        needs_variance(self, learner)
+        if not isinstance(learner.family, Gaussian):
+            raise TypeError(f"UnderBelief is for beliefs about a mean, the family gaussian, not {type(learner.family).__name__}")

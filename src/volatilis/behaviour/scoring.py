@@ -1,0 +1,156 @@
+"""How probable a person's responses are under a learner and a response model: one compiled loop over the trials of a part."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from volatilis._compile import Call, words_of
+from volatilis._drivers import OBSERVE, RESET
+from volatilis.behaviour._drivers import score_responses
+
+
+class Trials(NamedTuple):
+    """Trials of one person that share all parameters, as learners and response models take them; the learner starts anew.
+
+    values     outcomes as their family has them
+    events     what happens at each trial: an outcome, time passing, nothing; and where blocks begin
+    given      responses, NaN where there is none
+    scored     which responses count
+    after      whether a response was given after the trial's outcome, or before it
+    columns    the values of parameters that stand in columns
+    rows       where the trials stand in the table, if they come from one
+    """
+
+    values: np.ndarray
+    events: np.ndarray
+    given: np.ndarray
+    scored: np.ndarray
+    after: bool = False
+    columns: Mapping[str, Any] = {}
+    rows: np.ndarray | None = None
+
+
+class Person(NamedTuple):
+    """A person's trials, in parts where parameters that stand in columns (the noise of a block) differ."""
+
+    name: str
+    parts: tuple[Trials, ...]
+
+    @property
+    def responses(self) -> int:
+        """How many count."""
+        return sum(int(part.scored.sum()) for part in self.parts)
+
+    def outcomes(self) -> np.ndarray:
+        """All that were observed."""
+        seen = [np.asarray(part.values, dtype=float)[part.events % RESET == OBSERVE].ravel() for part in self.parts]
+        return np.concatenate(seen)
+
+
+Make = Callable[[Mapping[str, Any]], tuple[Any, Any]]  # learner and response model from values of what is free or in a column
+
+
+def log_likelihoods(learner: Any, model: Any, trials: Trials, key: int = 0) -> np.ndarray:
+    """The log probability of each response; 0 where none counts."""
+    part = _Part(lambda values: (learner, model), trials, {})
+    part.run((), key)
+    return part.out
+
+
+def log_likelihood(make: Make, person: Person, keys: Sequence[int] = (0,)) -> float:
+    """Of all responses, for values that `make` knows."""
+    return Likelihood(make, person, {}, keys)(())
+
+
+class Likelihood:
+    """The log likelihood of a person's responses as a function of free parameters.
+
+    make     gives learner and response model for the values of free parameters and a part's columns
+    ends     what is free, and the ends of its range: both are tried at once, so that a wrong one is known at the beginning
+    keys     for a learner that samples: one run for each, and the mean of the likelihood over them (not of its logarithm)
+    """
+
+    def __init__(self, make: Make, person: Person, ends: Mapping[str, tuple[float, float]], keys: Sequence[int] = (0,)) -> None:
+        self._parts, self._keys = [_Part(make, part, ends) for part in person.parts], tuple(keys)
+
+    def __call__(self, values: Sequence[float]) -> float:
+        """For values in the order of `ends`."""
+        if len(self._keys) == 1:
+            total = 0.0
+            for part in self._parts:
+                total += part.run(values, self._keys[0])
+            return total
+        totals = np.array([sum(part.run(values, key) for part in self._parts) for key in self._keys])
+        top = float(totals.max())
+        return top + float(np.log(np.mean(np.exp(totals - top)))) if np.isfinite(top) else top
+
+
+class _Part:
+    """One part's state, room for its results, and the native call bound to them.
+
+    The call's arguments are words in memory, and some of them are the free parameters: another value is written there, which
+    takes next to no time. A parameter that is not just a word (others are derived from it) makes learner and response anew.
+    """
+
+    def __init__(self, make: Make, trials: Trials, ends: Mapping[str, tuple[float, float]]) -> None:
+        self._make, self._trials, self._names = make, trials, tuple(ends)
+        self._progress, self._last, self.out = np.zeros(1, dtype=np.int64), np.empty(1), np.empty(trials.events.size)
+        low = {name: end[0] for name, end in ends.items()}
+        self._learner, self._model = self._made(low)
+        self._model.check_learner(self._learner)
+        self._learner.check_observations(trials.values[trials.events % RESET == OBSERVE])
+        self._model.check_responses(self._learner.family, trials.given[trials.scored])
+        self._state = self._learner.init(0)
+        self._random = getattr(self._state, "random", None)
+        self._bind()
+        self._places = self._find(low, ends) if self._words is not None else None
+
+    def _made(self, values: Mapping[str, float]) -> tuple[Any, Any]:
+        return self._make({**self._trials.columns, **values})
+
+    def _bind(self) -> None:
+        trials = self._trials
+        arguments = (trials.values, trials.events, trials.given, trials.scored, trials.after)
+        rooms = (self._progress, self._last, self.out)
+        call = Call(score_responses, self._learner, self._model, self._state, *arguments, *rooms, release_gil=True)
+        self._call, words = call.run, call.words()
+        self._words = None if words is None else words.view(np.float64)
+
+    def _find(self, low: Mapping[str, float], ends: Mapping[str, tuple[float, float]]) -> list[tuple[int, int]] | None:
+        """Which words each parameter is, as pairs (place, number of the parameter); None if one is more than words."""
+        found, here = [], words_of(self._learner, self._model)
+        for number, (name, (first, last)) in enumerate(ends.items()):
+            there = words_of(*self._made({**low, name: last}))
+            places = np.flatnonzero(here != there) if here.shape == there.shape else np.zeros(0, dtype=int)
+            if not places.size or np.any(here.view(float)[places] != first) or np.any(there.view(float)[places] != last):
+                return None
+            found += [(int(place), number) for place in places]
+        return found
+
+    def run(self, values: Sequence[float], key: int) -> float:
+        """The log likelihood for these values."""
+        if self._places is not None and self._words is not None:
+            for place, number in self._places:
+                self._words[place] = values[number]
+        else:
+            self._learner, self._model = self._made(dict(zip(self._names, values, strict=True)))
+            self._bind()
+        if self._random is not None:
+            self._random[0] = key
+        self._progress[0] = 0
+        self._call()
+        while self._progress[0] < self.out.size:
+            self._grow()
+            self._call()
+        return float(np.add.reduce(self.out))
+
+    def _grow(self) -> None:
+        self._state = self._learner.grow(self._state)
+        self._random, words = self._state.random, self._words
+        self._bind()
+        if words is not None and self._words is not None and self._places is not None:
+            for place, _ in self._places:
+                self._words[place] = words[place]

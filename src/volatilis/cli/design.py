@@ -1,0 +1,68 @@
+"""`volatilis design`: the power of an experiment before it is done, and outcome sequences for it."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from volatilis.cli import options
+from volatilis.cli.errors import reported
+
+EXAMPLES = """
+Examples:
+
+  volatilis design --family gaussian:sigma=10,mu_0=150,sigma_0=20 --p-c 0.1 --learner nas12*:p_c=0.1 --learner varsmile:m=0.1
+
+  volatilis design --family gaussian:sigma=0.5 --p-c 0.1 --learner pf:n=20,p_c=0.1 --noise 2 --sequence outcomes.csv
+"""
+
+
+def design(
+    family: options.Family,
+    p_c: Annotated[float, typer.Option(help="The environment's probability of a change.")],
+    learner: Annotated[
+        list[str],
+        typer.Option(help="What people may be, with parameters; several are compared, the first is used for the predictions."),
+    ],
+    noise: Annotated[
+        float, typer.Option(help="Of the indicator, in SDs of the measure it reflects (over trials that prediction 1 selects).")
+    ] = 1.0,
+    response_noise: Annotated[float, typer.Option(help="Of people's predictions, in SDs of the prior.")] = 0.2,
+    subjects: Annotated[str, typer.Option(metavar="N,...", help="Numbers of people.")] = "5,10,20,40",
+    trials: Annotated[str, typer.Option(metavar="N,...", help="Numbers of trials each.")] = "100,250,500",
+    repeats: Annotated[int, typer.Option(min=1, help="Simulated experiments.")] = 200,
+    fit: Annotated[
+        bool, typer.Option("--fit", help="Fit every candidate to every simulated person; much slower, less generous.")
+    ] = False,
+    sequence: Annotated[
+        str | None, typer.Option(metavar="OUT.csv", help="Choose outcomes that tell the measures apart, and use them too.")
+    ] = None,
+    candidates: Annotated[int, typer.Option(min=2, help="Random sequences to choose from.")] = 200,
+    tries: Annotated[int, typer.Option(min=0, help="Attempts to improve the best one.")] = 1000,
+    out: Annotated[str | None, typer.Option(metavar="OUT", help="A table of powers with their intervals.")] = None,
+    plot: Annotated[str | None, typer.Option(metavar="OUT.png", help="A picture of them.")] = None,
+    store: Annotated[
+        str | None, typer.Option(metavar="FOLDER", help="Keeps finished experiments: the same command goes on from there.")
+    ] = None,
+    level: Annotated[float, typer.Option(help="Of the confidence intervals that decide.")] = 0.95,
+    seed: Annotated[int, typer.Option(min=0, help="Of everything that is random.")] = 0,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Processes; one per core if not given. The numbers are the same.")
+    ] = None,
+    quiet: options.Quiet = False,
+) -> None:
+    """How many people and trials does it take? The power of both predictions and of the comparison of learners, by simulation."""
+    kept = "Nothing was written." if store is None else f"What is done is kept in {store}; the same command goes on from there."
+    with reported("design", kept):
+        from volatilis.behaviour.design import Setting
+        from volatilis.behaviour.design.command import Order
+        from volatilis.behaviour.design.command import design as plan
+        from volatilis.trials.terminal import progress_of
+
+        counts = (options.whole_numbers("subjects", subjects), options.whole_numbers("trials", trials))
+        setting = Setting(family, p_c, tuple(learner), noise, response_noise, *counts, fit, level, seed)
+        plan(Order(setting, repeats, workers, store, out, plot, sequence, candidates, tries, quiet), progress_of)
+
+
+design.__doc__ = f"{design.__doc__}\n\n{EXAMPLES}"

@@ -1,0 +1,77 @@
+"""Fitted parameters: one panel per model and parameter, people in order of their value, with intervals and the group's value."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from volatilis.plots import style
+
+COLOUR, ALONE, WARNED = "#06397a", "#9a9a9a", "#e08214"
+PANEL = (4.2, 2.6)  # inches
+DECADES = 1.0  # values that span more than this go on a logarithmic axis
+
+
+def size(dataset: Any) -> tuple[float, float]:
+    columns = max(len(_parameters(dataset, label)) for label in dataset.model.values)
+    return PANEL[0] * max(columns, 1), PANEL[1] * dataset.sizes["model"] + 0.5
+
+
+@style.apply()
+def draw(dataset: Any, figure: Any) -> None:
+    """Dots are values, lines 95 % intervals, orange with a warning; hollow dots: without the group; a dashed line: the group."""
+    figure.set_layout_engine("constrained")
+    labels = list(dataset.model.values)
+    columns = max(max(len(_parameters(dataset, label)) for label in labels), 1)
+    axes = figure.subplots(len(labels), columns, squeeze=False)
+    for row, label in zip(axes, labels, strict=True):
+        names = _parameters(dataset, label)
+        for axis, name in zip(row, names, strict=False):
+            _draw_panel(axis, dataset.sel(model=label, parameter=name))
+            axis.set_title(f"{label}: {name}")
+        for axis in row[len(names) :]:
+            axis.remove()
+        if names:
+            row[0].set_ylabel("value")
+    for axis in figure.axes:
+        axis.set_xlabel("people, in order")
+
+
+def _parameters(dataset: Any, label: str) -> list[str]:
+    own = dataset.value.sel(model=label)
+    return [str(name) for name in dataset.parameter.values if np.isfinite(own.sel(parameter=name)).any()]
+
+
+def _draw_panel(axis: Any, own: Any) -> None:
+    value = np.asarray(own.value.values, dtype=float)
+    order = np.argsort(value)[: int(np.isfinite(value).sum())]
+    at, value = np.arange(order.size), value[order]
+    low, high = own.low.values[order], own.high.values[order]
+    warned = own.warnings.values[order] != ""
+    if value.min() > 0.0 and np.log10(value.max() / value.min()) > DECADES:
+        axis.set_yscale("log")
+    if "alone" in own:
+        alone = own.alone.values[order]
+        axis.vlines(at, alone, value, color=ALONE, linewidth=0.7)
+        axis.plot(at, alone, "o", color=ALONE, markerfacecolor="white", markersize=3.5, label="alone")
+        axis.axhline(float(own.group_middle), color=style.CHANGE, linestyle="--", linewidth=1.1, label="group")
+    shown = np.isfinite(low) & np.isfinite(high)
+    seen = np.concatenate([value, own.alone.values[order]]) if "alone" in own else value
+    for some, colour in ((~warned, COLOUR), (warned, WARNED)):
+        axis.vlines(at[some & shown], low[some & shown], high[some & shown], color=colour, linewidth=0.9, alpha=0.45)
+        axis.plot(at[some], value[some], "o", color=colour, markersize=3.5)
+    _limit(axis, seen, low[shown & ~warned], high[shown & ~warned])
+    if "alone" in own:
+        axis.legend(loc="upper left")
+
+
+def _limit(axis: Any, seen: np.ndarray, low: np.ndarray, high: np.ndarray) -> None:
+    """All values and the intervals of people without a warning; an interval that says nothing would hide the others."""
+    every = np.concatenate([seen[np.isfinite(seen)], low, high])
+    if axis.get_yscale() == "log":
+        every = every[every > 0.0]
+        axis.set_ylim(every.min() / 1.15, every.max() * 1.15)
+    else:
+        margin = 0.05 * (every.max() - every.min() or 1.0)
+        axis.set_ylim(every.min() - margin, every.max() + margin)

@@ -1,0 +1,264 @@
+"""Planning: power against its analytic value and against simulations written out; any number of workers; chosen sequences."""
+
+from __future__ import annotations
+
+import math
+import os
+import pathlib
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from typer.testing import CliRunner
+
+import volatilis as vl
+from volatilis.behaviour.design import Setting, choose, power, smallest
+from volatilis.behaviour.design.power import Power, wilson
+from volatilis.behaviour.design.repetition import _predictions_of, _scores
+from volatilis.behaviour.design.sequences import criteria
+from volatilis.behaviour.design.simulation import noise_of
+from volatilis.behaviour.design.store import Store
+from volatilis.behaviour.predictions.statistics import decide
+from volatilis.cli import app
+
+SMALL = Setting(learners=("nas12*:p_c=0.1", "varsmile:m=0.1"), subjects=(3, 6), trials=(60, 120), response_noise=1.0)
+
+
+# --- against what is known -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("effect", "people"), [(0.0, 8), (0.5, 12), (0.8, 20), (1.5, 5)])
+def test_the_decision_has_the_power_of_student_s_test(effect: float, people: int) -> None:
+    """Of N(effect, 1) values: P(|T| > t) in the predicted direction, T noncentral t with effect sqrt(n)."""
+    rng, repeats = np.random.default_rng([people, 4]), 2000
+    found = np.mean([decide(rng.normal(effect, 1.0, people)) == 1 for _ in range(repeats)])
+    threshold = stats.t.ppf(0.975, people - 1)
+    expected = float(stats.nct.sf(threshold, people - 1, effect * math.sqrt(people))) if effect else 0.025
+    assert found == pytest.approx(expected, abs=4 * math.sqrt(expected * (1 - expected) / repeats))
+
+
+def test_wilson_interval() -> None:
+    low, high = wilson(np.array([0, 3, 20]), 20)
+    for k, count in enumerate((0, 3, 20)):
+        known = stats.binomtest(count, 20).proportion_ci(0.95, "wilson")
+        assert (low[k], high[k]) == pytest.approx(tuple(known), abs=1e-12)
+
+
+def direct_experiment(rng: np.random.Generator, people: int, trials: int, noise: float) -> bool:
+    """Prediction 2 for Shannon surprise with the paper's plain estimator, from definitions; only the learner is the package's."""
+    slopes = []
+    for _ in range(people):
+        theta, y = rng.normal(), np.empty(trials)
+        for t in range(trials):
+            if rng.random() < 0.1:
+                theta = rng.normal()
+            y[t] = rng.normal(theta, 0.5)
+        trace = vl.run(vl.Nas12Star(vl.Gaussian(0.5), 0.1), y)
+        mean, variance = np.concatenate([[0.0], trace.mean[:-1]]), np.concatenate([[1.0], trace.variance[:-1]])
+        p, p_0 = stats.norm.pdf(y, mean, np.sqrt(0.25 + variance)), stats.norm.pdf(y, 0.0, math.sqrt(1.25))
+        indicator = -np.log(0.9 * p + 0.1 * p_0) + rng.normal(0.0, noise, trials)
+        points = []
+        for middle in np.arange(1, 17) / 40:
+            own = indicator[(np.abs(p - middle) < 0.0125) & (np.abs(p_0 - middle) < 0.0125)]
+            points += [(middle, own.mean())] if own.size else []
+        if len(points) > 1:
+            slopes.append(np.polyfit(*np.array(points).T, 1)[0])
+    test = stats.ttest_1samp(slopes, 0.0)
+    return bool(test.pvalue < 0.05 and test.statistic < 0)
+
+
+def test_power_against_a_simulation_written_out() -> None:
+    setting = Setting(noise=3.0, subjects=(6,), trials=(150,))
+    found = power(setting, 150, workers=1)
+    share = float(found.share[found.findings.index("prediction 2, S_Sh"), 0, 0])
+    rng = np.random.default_rng(11)
+    noise = noise_of(setting, "S_Sh")
+    direct = np.mean([direct_experiment(rng, 6, 150, noise) for _ in range(150)])
+    assert 0.1 < direct < 0.9
+    assert abs(share - direct) < 4 * math.sqrt(2 * direct * (1 - direct) / 150)
+
+
+def test_the_noise_is_in_units_of_the_measure_over_selected_trials() -> None:
+    y = vl.ChangingEnvironment(vl.Gaussian(0.5), 0.1).sample(50_000, seed=5).y
+    trace = vl.run(vl.Nas12Star(vl.Gaussian(0.5), 0.1), y)
+    before = np.concatenate([[0.0], trace.mean[:-1]])
+    error = np.abs(y - before)
+    chosen = (np.abs(np.abs(before) - 1.0) < 0.25) & (error < 1.1)
+    expected = 2.0 * trace.shannon_surprise[chosen].std()
+    assert noise_of(Setting(noise=2.0), "S_Sh") == pytest.approx(expected, rel=0.05)
+
+
+def test_more_people_trials_and_less_noise_find_more() -> None:
+    found = power(SMALL._replace(learners=SMALL.learners[:1], subjects=(3, 12), trials=(60, 250), noise=1.0), 25, workers=1)
+    k = found.findings.index("prediction 1, S_BF")
+    assert found.share[k, 1, 1] > 0.8 > found.share[k, 0, 0]
+    noisy = power(found.setting._replace(noise=8.0), 25, workers=1)
+    assert noisy.share[k, 1, 1] < found.share[k, 1, 1]
+
+
+def test_learners_are_told_apart_and_a_learner_not_from_itself() -> None:
+    found = power(SMALL._replace(response_noise=0.3), 20, workers=1)
+    assert found.findings[-2:] == ("learner nas12_star", "learner varsmile")
+    assert found.share[-2:, 1, 1].min() > 0.9
+    twins = power(SMALL._replace(learners=("a=nas12*:p_c=0.1", "b=nas12*:p_c=0.1")), 5, workers=1)
+    assert twins.share[-2:].max() == 0.0
+
+
+def test_scores_of_candidates_by_hand() -> None:
+    """Log likelihoods are sums of normal log densities about each candidate's estimate before the outcome."""
+    seeds = np.random.SeedSequence(3).spawn(4)
+    y = np.asarray(vl.ChangingEnvironment(vl.Gaussian(0.5), 0.1).sample(120, seed=2).y)
+    found = _scores(SMALL, SMALL.models(), 1, y, seeds)
+    given = _predictions_of(SMALL, SMALL.models()[1], y, seeds, 1)
+    for k, learner in enumerate((vl.Nas12Star(vl.Gaussian(0.5), 0.1), vl.VarSMiLe(vl.Gaussian(0.5), 0.1))):
+        before = np.concatenate([[0.0], vl.run(learner, y).mean[:-1]])
+        for i, trials in enumerate(SMALL.trials):
+            assert found[i, k] == pytest.approx(stats.norm.logpdf(given, before, 1.0)[:trials].sum())
+
+
+def test_fitted_candidates() -> None:
+    setting = SMALL._replace(fit=True, subjects=(8,), trials=(120,), response_noise=0.1)
+    assert [model.free() for model in setting.fitted_models()] == [("p_c", "sd"), ("m", "sd")]
+    found = power(setting, 3, workers=1)
+    assert found.share[-2:, 0, 0].min() > 0.6
+
+
+# --- the same everywhere, and kept ---------------------------------------------------------------------------------------
+
+
+def test_one_and_two_workers_and_a_run_that_was_stopped(tmp_path: pathlib.Path) -> None:
+    one, two = power(SMALL, 12, workers=1), power(SMALL, 12, workers=2)
+    np.testing.assert_array_equal(one.share, two.share)
+    power(SMALL, 5, workers=1, folder=tmp_path)
+    path = next(tmp_path.iterdir())
+    path.write_bytes(path.read_bytes()[:-9])  # as if the power had gone while the last line was written
+    with Store(SMALL, tmp_path) as store:
+        assert sorted(store.found) == [0, 1, 2, 3]
+    shares: list[float] = []
+    again = power(SMALL, 12, workers=1, folder=tmp_path, progress=shares.append)
+    assert shares[0] == pytest.approx(4 / 12)
+    assert shares[-1] == 1.0
+    np.testing.assert_array_equal(again.share, one.share)
+    assert len(list(tmp_path.iterdir())) == 1
+    assert len(path.read_bytes().splitlines()) == 12
+
+
+def test_the_smallest_design() -> None:
+    share = np.array([[[0.2, 0.85], [0.82, 0.95]], [[0.1, 0.1], [0.1, 0.1]]])
+    setting = Setting(subjects=(10, 20), trials=(100, 250))
+    found = Power(setting, ("a", "b"), 100, share, share - 0.05, share + 0.05)
+    first, none = smallest(found, 0.8)
+    assert first is not None
+    assert (first.subjects, first.trials, first.share) == (20, 100, 0.85)  # 2,000 trials in all; 10 x 250 would be 2,500
+    assert none is None
+    first, _ = smallest(found, 0.9)
+    assert first is not None
+    assert (first.subjects, first.trials) == (20, 250)
+
+
+# --- sequences -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_chosen_sequence_beats_random_ones() -> None:
+    setting = Setting(trials=(200,))
+    found = choose(setting, 40, 80)
+    assert found.score > found.scores.max()
+    assert found.improvements > 0
+    np.testing.assert_allclose(found.criteria, criteria(setting, np.asarray(found.sample.y)))
+    again = choose(setting, 40, 80)
+    np.testing.assert_array_equal(found.sample.y, again.sample.y)
+    other = choose(setting, 40, 80, number=1)
+    assert not np.array_equal(found.sample.y, other.sample.y)
+    # mean and outcomes of a stretch belong together
+    starts = np.flatnonzero(found.sample.changed)
+    assert all(len(set(own)) == 1 for own in np.split(found.sample.theta, starts[1:]))
+    assert np.std(found.sample.y - found.sample.theta) == pytest.approx(0.5, rel=0.2)
+
+
+def test_criteria_by_hand() -> None:
+    y = np.asarray(vl.ChangingEnvironment(vl.Gaussian(0.5), 0.1).sample(300, seed=2).y)
+    trace = vl.run(vl.Nas12Star(vl.Gaussian(0.5), 0.1), y)
+    apart, first, _ = criteria(Setting(), y)
+    line = stats.linregress(trace.shannon_surprise, trace.log_bayes_factor_surprise)
+    assert apart == pytest.approx(1.0 - line.rvalue**2)
+    before = np.concatenate([[0.0], trace.mean[:-1]])
+    error, pairs = y - before, 0.0
+    for delta in np.arange(1, 11) / 10:
+        near = (np.abs(np.abs(error) - delta) < 0.1) & (np.abs(np.abs(before) - 1.0) < 0.25)
+        plus, minus = np.sum(near & (error * before > 0)), np.sum(near & (error * before < 0))
+        pairs += plus * minus / max(plus + minus, 1)
+    assert first == pytest.approx(pairs)
+
+
+def test_power_with_a_sequence_that_everybody_sees() -> None:
+    setting = Setting(trials=(120,), subjects=(6,), noise=2.0)
+    chosen = choose(setting, 40, 150)
+    best, usual = (power(own, 30, workers=1) for own in (setting._replace(sequence=tuple(chosen.sample.y.tolist())), setting))
+    k = best.findings.index("prediction 2, S_Sh")
+    assert best.share[k, 0, 0] > usual.share[k, 0, 0]
+
+
+# --- the command ---------------------------------------------------------------------------------------------------------
+
+ASKED = ["design", "--family", "gaussian:sigma=10,mu_0=150,sigma_0=20", "--p-c", "0.1", "--learner", "nas12*:p_c=0.1"]
+QUICK = ["--subjects", "3,6", "--trials", "60", "--repeats", "4", "--workers", "1"]
+
+
+def volatilis(*words: str | os.PathLike[str]) -> tuple[int, str, str]:
+    done = CliRunner(env={"COLUMNS": "120"}).invoke(app, [os.fspath(word) for word in words])
+    return done.exit_code, done.stdout, done.stderr
+
+
+def test_tables_picture_and_sequence(tmp_path: pathlib.Path) -> None:
+    outputs = ["--out", tmp_path / "p.csv", "--plot", tmp_path / "p.png", "--sequence", tmp_path / "s.csv"]
+    code, out, said = volatilis(*ASKED, *QUICK, *outputs, "--candidates", "10", "--tries", "10", "--learner", "varsmile:m=0.1")
+    assert (code, said) == (0, "")
+    assert "Power with random sequences, 4 experiments each" in out
+    assert "smallest design (chosen)" in out
+    assert "Chosen sequence of 60 outcomes: best of 10 random sequences" in out
+    table = pd.read_csv(tmp_path / "p.csv")
+    assert len(table) == 2 * 6 * 2
+    assert (table.low <= table.share).all()
+    assert (table.share <= table.high).all()
+    sequence = pd.read_csv(tmp_path / "s.csv")
+    assert list(sequence) == ["trial", "outcome", "mean", "changed"]
+    assert len(sequence) == 60
+    assert abs(sequence.outcome.mean() - 150.0) < 20.0
+    assert (tmp_path / "p.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_units_of_the_outcome_do_not_matter() -> None:
+    one = power(Setting("gaussian:sigma=0.5", subjects=(4,), trials=(80,)), 6, workers=1)
+    two = power(Setting("gaussian:sigma=10,mu_0=150,sigma_0=20", subjects=(4,), trials=(80,)), 6, workers=1)
+    np.testing.assert_array_equal(one.share, two.share)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--learner", "varsmile:m=free"], "'varsmile:m=free': give numbers for all parameters"),
+        (["--noise", "-1"], "noise = -1.0 is not accepted"),
+        (["--level", "0"], "level = 0.0 is not accepted"),
+        (["--subjects", "1,5"], "subjects = (1, 5) is not accepted; whole numbers, 2 or more"),
+        (["--subjects", "a"], "--subjects 'a' is not accepted"),
+        (["--p-c", "1.5"], "p_c = 1.5"),
+        (["--learner", "nas12*:p_c=0.1"], "two learners are called"),
+        (["--learner", "varsmile:m=0.1", "--response-noise", "0"], "response_noise = 0 makes every other learner impossible"),
+        (["--family", "bernoulli"], "the family 'bernoulli' is not accepted"),
+        (["--family", "gaussian:sigma=column:s"], "a design needs numbers for all parameters"),
+        (["--family", "gaussian:sigma=20,sigma_0=1"], "prediction 1 selects"),
+        (["--plot", "p.gif"], "a picture's name ends in"),
+    ],
+)
+def test_mistakes(words: list[str], message: str) -> None:
+    code, _, said = volatilis(*ASKED, *QUICK, *words)
+    assert code == 2
+    assert message in said
+
+
+def test_a_first_learner_without_a_belief() -> None:
+    leaky = ["design", "--family", "gaussian:sigma=0.5", "--p-c", "0.1", "--learner", "leaky:omega=0.5", *QUICK]
+    code, _, said = volatilis(*leaky)
+    assert code == 2
+    assert "Leaky has no belief" in said
