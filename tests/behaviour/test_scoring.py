@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from volatilis._compile import plain_python
+from volatilis._drivers import RESET
 from volatilis.behaviour.fitting import fit
 from volatilis.behaviour.models import Model
-from volatilis.behaviour.scoring import Likelihood, log_likelihoods
+from volatilis.behaviour.scoring import Likelihood, Person, log_likelihoods
 
 from .simulated import FAMILY_TEXT, gaussian_person
 
@@ -39,12 +40,33 @@ def test_values_do_not_depend_on_what_came_before(family: str, learner: str) -> 
         assert bound(values) == fresh
 
 
-def test_a_likelihood_over_runs_is_the_mean_of_likelihoods() -> None:
-    model, person = Model.parse(FAMILY_TEXT, "pf:n=5,p_c=0.1", "gaussian:sd=8"), gaussian_person("a", 0.3, 8.0, 1, 60)
-    keys = (1, 2, 3, 4)
-    each = [log_likelihoods(*model.make({}), person.parts[0], key).sum() for key in keys]
-    assert len(set(each)) == 4
-    assert Likelihood(model.make, person, {}, keys)(()) == pytest.approx(np.log(np.mean(np.exp(each))), rel=1e-12)
+@pytest.mark.parametrize("learner", ["pf:n=5,p_c=0.1", "sor:n=4,p_c=0.1"])
+@pytest.mark.parametrize("after", [False, True])
+def test_a_likelihood_with_copies_has_the_mean_over_runs_as_its_expectation(learner: str, after: bool) -> None:
+    """Against many runs of one learner each, in four standard errors; four copies choose among themselves all the time."""
+    model, person = Model.parse(FAMILY_TEXT, learner, "gaussian:sd=6"), gaussian_person("a", 0.3, 8.0, 1, 12)
+    part = person.parts[0]
+    part.events[7] += RESET
+    person = (
+        Person("a", (part._replace(after=True, given=np.append(part.given[1:], 0.0), scored=np.arange(12) < 11),))
+        if after
+        else person
+    )
+    runs = [log_likelihoods(*model.make({}), person.parts[0], key).sum() for key in range(2000)]
+    top = max(runs)
+    each = np.exp(np.array(runs) - top)
+    few = np.exp([Likelihood(model.make, person, {}, range(10**6 + 4 * i, 10**6 + 4 * i + 4))(()) - top for i in range(500)])
+    error = np.sqrt(each.var() / each.size + few.var() / few.size)
+    assert abs(few.mean() - each.mean()) < 4.0 * error
+    assert error < 0.05 * each.mean()
+    assert few.std() < 0.75 * each.std()  # at least as good as the mean over four runs would be, but for a quarter
+
+
+def test_copies_in_plain_python_are_the_same_copies() -> None:
+    model, person = Model.parse(FAMILY_TEXT, "pf:n=5,p_c=0.1", "gaussian:sd=8"), gaussian_person("a", 0.3, 8.0, 1, 15)
+    compiled = Likelihood(model.make, person, {}, (1, 2, 3, 4))(())
+    with plain_python():
+        assert Likelihood(model.make, person, {}, (1, 2, 3, 4))(()) == compiled
 
 
 def test_a_fit_in_plain_python_is_the_same_fit() -> None:

@@ -1,12 +1,15 @@
-"""The loop over a person's trials: a learner learns, a response model says how probable each response is. Compiled."""
+"""The loops over a person's trials: a learner learns, a response model says how probable each response is. Compiled."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from volatilis._drivers import ELAPSE, OBSERVE, RESET
+from volatilis._registry import compiled_function
+from volatilis.special import exp, largest, log, uniform
 
 
 def score_responses(
@@ -52,3 +55,98 @@ def score_responses(
         if given[t] == given[t]:
             last[0] = given[t]
     progress[0] = events.size
+
+
+def score_with_copies(
+    learner: Any,
+    model: Any,
+    states: Any,
+    ys: Any,
+    events: Any,
+    given: Any,
+    scored: Any,
+    after: bool,
+    random: Any,
+    last: Any,
+    weights: Any,
+    chances: Any,
+    out: Any,
+) -> None:
+    """The same for a learner that samples, whose own random numbers nobody knows: many copies of it learn side by side.
+
+    A particle filter over copies: each has the weight that its predictions of the responses so far have earned, and out[t] is the
+    logarithm of the weighted mean of P(response_t). Where few copies hold most of the weight, those give way to copies of them.
+    The product over trials has the likelihood as its expectation.
+    """
+    copies = weights.size
+    learner.family.prior(states.pi_0, 0)
+    for t in range(events.size):
+        event = events[t]
+        if t == 0 or event >= RESET:
+            last[0] = np.nan
+            for r in range(copies):
+                learner.restart(states.at(r))
+                weights[r] = 1.0 / copies
+        event = event - RESET if event >= RESET else event
+        for r in range(copies):
+            state = states.at(r)
+            if scored[t] and not after:
+                chances[r] = model.log_response(learner, state, given[t], last[0])
+            if event == OBSERVE:
+                learner.update(state, ys[t])
+            elif event == ELAPSE:
+                learner.elapse(state)
+            if scored[t] and after:
+                chances[r] = model.log_response(learner, state, given[t], last[0])
+        out[t] = 0.0
+        if scored[t]:
+            out[t] = reweigh(weights, chances)
+            if effective(weights) < 0.5 * copies:
+                resample_copies(states, weights, chances, uniform(random))
+        if given[t] == given[t]:
+            last[0] = given[t]
+
+
+@compiled_function
+def reweigh(weights: Any, chances: Any) -> float:
+    """The log of sum_r w_r e^chance_r, which the new weights are each a share of; -inf, and the old weights, where it is 0."""
+    top = largest(chances, chances.size)
+    if not top > -np.inf:
+        return top
+    mean = 0.0
+    for r in range(weights.size):
+        mean += weights[r] * exp(chances[r] - top)
+    for r in range(weights.size):
+        weights[r] *= exp(chances[r] - top) / mean
+    return top + log(mean)
+
+
+@compiled_function
+def effective(weights: Any) -> float:
+    """How many copies of equal weight would be as many."""
+    squares = 0.0
+    for r in range(weights.size):
+        squares += weights[r] * weights[r]
+    return 1.0 / squares
+
+
+@compiled_function
+def resample_copies(states: Any, weights: Any, room: Any, u: float) -> None:
+    """Systematic resampling: copy r lives on about w_r R times, in its own place first and then in places of those that do not.
+
+    What a copy takes over is what another one knows, not its random numbers.
+    """
+    copies, below, kept = weights.size, 0.0, 0
+    for r in range(copies):
+        below += weights[r] * copies
+        room[r] = max(math.ceil(below - u), kept) - kept if r < copies - 1 else copies - kept
+        kept += int(room[r])
+    free = 0
+    for r in range(copies):
+        while room[r] > 1.0:
+            while room[free] > 0.0:
+                free += 1
+            states.take_over(free, r)
+            room[free] = 1.0
+            room[r] -= 1.0
+        weights[r] = 1.0 / copies

@@ -14,7 +14,7 @@ from volatilis.behaviour.parameters import Searched
 from volatilis.behaviour.priors import Prior
 from volatilis.behaviour.scoring import Likelihood, Person
 
-RUNS = 32  # of a learner that samples, over which its likelihood is averaged
+COPIES = 64  # of a learner that samples
 PRECISE = 0.03  # noise below this share of the noise tried leaves too few digits of the likelihood
 
 
@@ -26,8 +26,8 @@ class Objective:
     ) -> None:
         self.free, self.prior, self.samples = tuple(free), prior, model.samples()
         ends = {one.name: (one.natural(one.low), one.natural(one.high)) for one in free}
-        runs = RUNS if self.samples else 1  # the same random numbers at every point
-        keys = tuple(generator_key(np.random.SeedSequence([seed, run])) for run in range(runs))
+        copies = COPIES if self.samples else 1  # the same random numbers at every point
+        keys = tuple(generator_key(np.random.SeedSequence([seed, copy])) for copy in range(copies))
         self._likelihood = Likelihood(lambda values: model.make({**values, **fixed}), person, ends, keys)
         self.evaluations = 0
 

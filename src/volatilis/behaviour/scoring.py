@@ -9,7 +9,9 @@ import numpy as np
 
 from volatilis._compile import Call, words_of
 from volatilis._drivers import OBSERVE, RESET
-from volatilis.behaviour._drivers import score_responses
+from volatilis._seeds import generator_key
+from volatilis.behaviour._drivers import score_responses, score_with_copies
+from volatilis.learners._many import many_states
 
 
 class Trials(NamedTuple):
@@ -55,8 +57,8 @@ Make = Callable[[Mapping[str, Any]], tuple[Any, Any]]  # learner and response mo
 
 def log_likelihoods(learner: Any, model: Any, trials: Trials, key: int = 0) -> np.ndarray:
     """The log probability of each response; 0 where none counts."""
-    part = _Part(lambda values: (learner, model), trials, {})
-    part.run((), key)
+    part = _Part(lambda values: (learner, model), trials, {}, np.array([key], dtype=np.uint64))
+    part.run(())
     return part.out
 
 
@@ -70,22 +72,20 @@ class Likelihood:
 
     make     gives learner and response model for the values of free parameters and a part's columns
     ends     what is free, and the ends of its range: both are tried at once, so that a wrong one is known at the beginning
-    keys     for a learner that samples: one run for each, and the mean of the likelihood over them (not of its logarithm)
+    keys     of random generators, for a learner that samples: several make as many copies of it (`score_with_copies`), and the
+             result's exponential has the likelihood as its expectation; one makes one run
     """
 
     def __init__(self, make: Make, person: Person, ends: Mapping[str, tuple[float, float]], keys: Sequence[int] = (0,)) -> None:
-        self._parts, self._keys = [_Part(make, part, ends) for part in person.parts], tuple(keys)
+        kind = _Part if len(keys) == 1 else _SampledPart
+        self._parts = [kind(make, part, ends, np.array(keys, dtype=np.uint64)) for part in person.parts]
 
     def __call__(self, values: Sequence[float]) -> float:
         """For values in the order of `ends`."""
-        if len(self._keys) == 1:
-            total = 0.0
-            for part in self._parts:
-                total += part.run(values, self._keys[0])
-            return total
-        totals = np.array([sum(part.run(values, key) for part in self._parts) for key in self._keys])
-        top = float(totals.max())
-        return top + float(np.log(np.mean(np.exp(totals - top)))) if np.isfinite(top) else top
+        total = 0.0
+        for part in self._parts:
+            total += part.run(values)
+        return total
 
 
 class _Part:
@@ -95,27 +95,32 @@ class _Part:
     takes next to no time. A parameter that is not just a word (others are derived from it) makes learner and response anew.
     """
 
-    def __init__(self, make: Make, trials: Trials, ends: Mapping[str, tuple[float, float]]) -> None:
-        self._make, self._trials, self._names = make, trials, tuple(ends)
-        self._progress, self._last, self.out = np.zeros(1, dtype=np.int64), np.empty(1), np.empty(trials.events.size)
+    def __init__(self, make: Make, trials: Trials, ends: Mapping[str, tuple[float, float]], keys: np.ndarray) -> None:
+        self._make, self._trials, self._names, self._keys = make, trials, tuple(ends), keys
+        self._last, self.out = np.empty(1), np.empty(trials.events.size)
         low = {name: end[0] for name, end in ends.items()}
         self._learner, self._model = self._made(low)
         self._model.check_learner(self._learner)
         self._learner.check_observations(trials.values[trials.events % RESET == OBSERVE])
         self._model.check_responses(self._learner.family, trials.given[trials.scored])
-        self._state = self._learner.init(0)
-        self._random = getattr(self._state, "random", None)
+        self._prepare()
         self._bind()
         self._places = self._find(low, ends) if self._words is not None else None
 
     def _made(self, values: Mapping[str, float]) -> tuple[Any, Any]:
         return self._make({**self._trials.columns, **values})
 
+    def _prepare(self) -> None:
+        """The state, and what else the loop works with."""
+        self._state, self._progress = self._learner.init(0), np.zeros(1, dtype=np.int64)
+        self._random: Any = getattr(self._state, "random", None)
+        self._driver: Callable[..., None] = score_responses
+        self._rooms: tuple[np.ndarray, ...] = (self._progress, self._last, self.out)
+
     def _bind(self) -> None:
         trials = self._trials
-        arguments = (trials.values, trials.events, trials.given, trials.scored, trials.after)
-        rooms = (self._progress, self._last, self.out)
-        call = Call(score_responses, self._learner, self._model, self._state, *arguments, *rooms, release_gil=True)
+        arguments = (trials.values, trials.events, trials.given, trials.scored, trials.after, *self._rooms)
+        call = Call(self._driver, self._learner, self._model, self._state, *arguments, release_gil=True)
         self._call, words = call.run, call.words()
         self._words = None if words is None else words.view(np.float64)
 
@@ -130,7 +135,7 @@ class _Part:
             found += [(int(place), number) for place in places]
         return found
 
-    def run(self, values: Sequence[float], key: int) -> float:
+    def run(self, values: Sequence[float]) -> float:
         """The log likelihood for these values."""
         if self._places is not None and self._words is not None:
             for place, number in self._places:
@@ -138,14 +143,17 @@ class _Part:
         else:
             self._learner, self._model = self._made(dict(zip(self._names, values, strict=True)))
             self._bind()
+        self._go()
+        return float(np.add.reduce(self.out))
+
+    def _go(self) -> None:
         if self._random is not None:
-            self._random[0] = key
+            self._random[0] = self._keys[0]
         self._progress[0] = 0
         self._call()
         while self._progress[0] < self.out.size:
             self._grow()
             self._call()
-        return float(np.add.reduce(self.out))
 
     def _grow(self) -> None:
         self._state = self._learner.grow(self._state)
@@ -154,3 +162,18 @@ class _Part:
         if words is not None and self._words is not None and self._places is not None:
             for place, _ in self._places:
                 self._words[place] = words[place]
+
+
+class _SampledPart(_Part):
+    """The same for a learner that samples: as many copies of it as there are keys, and a generator for choosing among them."""
+
+    def _prepare(self) -> None:
+        copies = self._keys.size
+        self._chooser = generator_key(np.random.SeedSequence(self._keys.tolist()))
+        self._state, self._random = many_states(self._learner.init(0), copies), np.empty(1, dtype=np.uint64)
+        self._driver = score_with_copies
+        self._rooms = (self._random, self._last, np.empty(copies), np.empty(copies), self.out)
+
+    def _go(self) -> None:
+        self._state.random[:, 0], self._random[0] = self._keys, self._chooser
+        self._call()

@@ -45,6 +45,16 @@ class ManyHypotheses(NamedTuple):
         beliefs = Beliefs(self.chi[i], self.nu[i])
         return Hypotheses(self.weights[i], beliefs, self.run_lengths[i], self.scratch, self.count[i], self.random[i], self.pi_0)
 
+    def take_over(self, i: int, j: int) -> None:
+        """State i becomes state j, but keeps its own random numbers."""
+        self.count[i, 0] = self.count[j, 0]
+        for k in range(self.weights.shape[1]):
+            self.weights[i, k] = self.weights[j, k]
+            self.run_lengths[i, k] = self.run_lengths[j, k]
+            self.nu[i, k] = self.nu[j, k]
+            for row in range(self.chi.shape[1]):
+                self.chi[i, row, k] = self.chi[j, row, k]
+
 
 def many_states(example: Any, count: int) -> Any:
     """Room for `count` states like the example; `put` fills it. Memory that is never filled is never used."""
