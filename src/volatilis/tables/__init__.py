@@ -2,6 +2,7 @@
 
 from volatilis.tables.columns import TableError, arrow, column_named, empty_as_missing, numbers, plain, texts
 from volatilis.tables.formats import KINDS, kind_of
+from volatilis.tables.leftovers import unfinished_folder
 from volatilis.tables.reading import Table, open_table
 from volatilis.tables.writing import write_text, writer
 
@@ -17,6 +18,7 @@ __all__ = [
     "open_table",
     "plain",
     "texts",
+    "unfinished_folder",
     "write_text",
     "writer",
 ]

@@ -9,13 +9,13 @@ import math
 import os
 import pathlib
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from typing import IO, Any
 
 import numpy as np
 
 from volatilis.tables.formats import compressed, kind_of
+from volatilis.tables.leftovers import unfinished_file
 
 STANDARD_OUTPUT = "-"
 SLICE = 1 << 12  # rows
@@ -24,10 +24,13 @@ NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 @contextlib.contextmanager
 def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """A file that gets its name when it is whole: a crash or an error leaves what was there before."""
+    """A file that gets its name when it is whole: a crash or an error leaves what was there before.
+
+    Until then it is hidden beside it; what a killed process left there goes away with the next file of this name.
+    """
     path = pathlib.Path(path)
     try:
-        handle, partial = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".partial")
+        handle, partial = unfinished_file(path.parent, f".{path.name}.", ".partial")
     except OSError as error:
         raise OSError(error.errno, f"cannot write {path}: {error.strerror}") from None
     try:

@@ -27,7 +27,7 @@ def report_to(
 ) -> Iterator[Collector]:
     """A watcher for the run; the page gets its name when the run is through, and not at all if it fails.
 
-    groups      how many groups are drawn at most, the first in the table; 4,000 numbers each, all together
+    groups      how many groups are drawn at most, the first in the table, 10,000 or fewer; 4,000 numbers each, all together
     prediction  the columns with people's own predictions; None: `prediction`, if it is there
     others      the files that the run reads and writes: the report must be none of them
     """
