@@ -64,6 +64,8 @@ def run_events(
 def _notes(runs: list[Run], order: Order, plan: Plan) -> list[str]:
     if {"nilearn", "fsl"} & set(plan.formats):
         report.check_conditions(runs, str(order.table))
+    if {"bids", "nilearn"} & set(plan.formats):
+        report.check_texts(runs, str(order.table))
     onset = np.concatenate([run.onset for run in runs])
     run_of = np.repeat(np.arange(len(runs)), [len(run.onset) for run in runs])
     return [*timing.notes(onset, run_of, plan.onset), *report.problems(runs, plan)]
