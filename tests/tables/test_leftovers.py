@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from volatilis.events.writing import staged
-from volatilis.tables.writing import whole_file, write_text
+from volatilis.tables.writing import whole_file
 
 WRITES = """
 import sys, time
@@ -28,6 +28,11 @@ else:
         print("ready", flush=True)
         time.sleep(60)
 """
+
+
+def write_text(path: pathlib.Path, text: str) -> None:
+    with whole_file(path) as file:
+        file.write(text.encode())
 
 
 def hidden(folder: pathlib.Path) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -50,14 +51,19 @@ class GroupPicture:
 
 
 class Collector:
-    """A watcher: give it to `run_table`, and its content to `page`."""
+    """A watcher: give it to `run_table`, and its content to `page`, or to `put`, which is called with it at the end."""
 
-    def __init__(self, groups: int = GROUPS, prediction: tuple[str, ...] | None = None) -> None:
+    def __init__(
+        self,
+        groups: int = GROUPS,
+        prediction: tuple[str, ...] | None = None,
+        put: Callable[[Collector], None] = lambda collector: None,
+    ) -> None:
         if not 1 <= groups <= MOST_GROUPS:
             raise ValueError(
                 f"a report of {groups:,} groups is not accepted; 1 to {MOST_GROUPS:,} are: run over a part of the table"
             )
-        self.limit, self._asked = groups, prediction
+        self.limit, self._asked, self._put = groups, prediction, put
         self.room = groups * NUMBERS_PER_GROUP
         self.pictures: dict[Key, GroupPicture] = {}
         self.notes: list[str] = []
@@ -100,6 +106,9 @@ class Collector:
             self._sum_up(picture, group, outcomes[group.rows], resets, seen.computed)
             self._draw(picture, group, seen, outcomes, predictions, resets)
             picture.rows += len(outcomes[group.rows])
+
+    def end(self) -> None:
+        self._put(self)
 
     # --- what is drawn ---------------------------------------------------------------------------------------------------
 

@@ -103,6 +103,7 @@ def run_table(
             written = writing.submit(write, _cast(batch, schema))
             progress(engine.table.share)
         written.result()
+        engine.end()
     progress(1.0)
     return engine.summary()
 
@@ -135,6 +136,7 @@ def compute(
         result = Result(frame, engine.columns, engine.inputs.by, engine.learners(), engine.summary(), rows)
         progress(1.0)
         check(result)
+        engine.end()
     return result
 
 
@@ -186,6 +188,11 @@ class Engine:
             computed = self._process(batch)
             yield pa.RecordBatch.from_arrays([*batch.columns, *map(arrow, computed.values())], schema=schema)
 
+    def end(self) -> None:
+        """All batches are done."""
+        for watcher in self._watchers:
+            watcher.end()
+
     def summary(self) -> Summary:
         return Summary(self._rows, len(self._register), self._missing, self._not_finite, self._left_out)
 
@@ -221,7 +228,7 @@ class Engine:
         """From the first row: which learners there are decides which columns there are."""
         first = next((batch for batch in self.table.batches() if batch.num_rows), None)
         if first is None:
-            raise ValueError(f"{self.table.path} has a header and no rows")
+            raise ValueError(f"{self.table.path} has a header and no rows; at least one is needed")
         self.examples = self.inputs.learners(self.inputs.read(first.slice(0, 1), 1), Group((), slice(0, 1)))
         labelled = {recipe.label: learner for recipe, learner in zip(self.order.learners, self.examples, strict=True)}
         columns = [column for label, learner in labelled.items() for column in columns_for(label, learner, self.order.measures)]
