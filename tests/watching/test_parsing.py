@@ -212,6 +212,10 @@ def test_a_header_that_is_wrong_stops() -> None:
         parsed("Value,b\n1,2\n")
     with pytest.raises(ValueError, match=r"there is no 'sensor'.*--key says"):
         parsed("value,b\n1,2\n", key=("sensor",))
+    with pytest.raises(ValueError, match="has carriage returns in it: lines must end in line feeds"):
+        parsed("value,b\r1,2\r3,4\r")
+    with pytest.raises(ValueError, match="is not the header of a CSV"):
+        parsed('value,"b\n1,2\n')
     with pytest.raises(ValueError, match="two columns 'value'"):
         parsed("value,value\n1,2\n")
 
