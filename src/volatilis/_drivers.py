@@ -87,7 +87,11 @@ def run_keyed(learner: Any, states: Any, order: Any, rows: Any, ys: Any, events:
         if not learner.has_room(state):
             progress[0] = j
             return
-        take_step(learner, state, ys[t], events[t], t, out)
+        event = events[t]
+        if event >= RESET:
+            learner.restart(state)
+            event -= RESET
+        take_step(learner, state, ys[t], event, t, out)
     progress[0] = progress[1]
 
 

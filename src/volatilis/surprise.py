@@ -180,14 +180,24 @@ def run_bayesian(learner: Any, state: Any, before: Any, measure: Any, ys: Any, e
         if not learner.has_room(state):
             progress[0] = t
             return
-        before.copy_from(state)
-        if advance(learner, state, ys[t], events[t]):
-            if events[t] >= RESET:
-                learner.restart(before)
-            out[t] = measure.from_to(learner.family, before, state)
-        else:
-            out[t] = np.nan
+        out[t] = bayesian_step(learner, state, before, measure, ys[t], events[t])
     progress[0] = events.size
+
+
+def run_keyed_bayesian(learner: Any, states: Any, before: Any, measure: Any, rows: Any, ys: Any, events: Any, out: Any) -> None:
+    """The same for interleaved sequences of a learner whose states do not grow: step t belongs to states.at(rows[t])."""
+    for t in range(events.size):
+        out[t] = bayesian_step(learner, states.at(rows[t]), before, measure, ys[t], events[t])
+
+
+@compiled_function
+def bayesian_step(learner: Any, state: Any, before: Any, measure: Any, y: Any, event: Any) -> float:
+    before.copy_from(state)
+    if not advance(learner, state, y, event):
+        return np.nan
+    if event >= RESET:
+        learner.restart(before)
+    return measure.from_to(learner.family, before, state)
 
 
 def run_confidence_corrected(
@@ -198,12 +208,24 @@ def run_confidence_corrected(
         if not learner.has_room(state):
             progress[0] = t
             return
-        before.copy_from(state)
-        if advance(learner, state, ys[t], events[t]):
-            if events[t] >= RESET:
-                learner.restart(before)
-            learner.family.scaled_likelihood(member, 0, ys[t])
-            out[t] = measure.from_to_member(learner.family, before, member)
-        else:
-            out[t] = np.nan
+        out[t] = confidence_corrected_step(learner, state, before, measure, member, ys[t], events[t])
     progress[0] = events.size
+
+
+def run_keyed_confidence_corrected(
+    learner: Any, states: Any, before: Any, measure: Any, member: Any, rows: Any, ys: Any, events: Any, out: Any
+) -> None:
+    """The same for interleaved sequences, as in `run_keyed_bayesian`."""
+    for t in range(events.size):
+        out[t] = confidence_corrected_step(learner, states.at(rows[t]), before, measure, member, ys[t], events[t])
+
+
+@compiled_function
+def confidence_corrected_step(learner: Any, state: Any, before: Any, measure: Any, member: Any, y: Any, event: Any) -> float:
+    before.copy_from(state)
+    if not advance(learner, state, y, event):
+        return np.nan
+    if event >= RESET:
+        learner.restart(before)
+    learner.family.scaled_likelihood(member, 0, y)
+    return measure.from_to_member(learner.family, before, member)

@@ -50,6 +50,22 @@ CASES: dict[str, tuple[Callable[[], pd.DataFrame], dict[str, Any], list[str]]] =
     "no format": (trials, {"events_format": ","}, ["names no format"]),
     "a scope that is none": (trials, {"zscore": "runs"}, ["--zscore 'runs'", "did you mean run?"]),
     "a task with marks": (trials, {"task": "my-task"}, ["--task 'my-task'", "letters and digits"]),
+    "a tab in a trial type": (
+        lambda: changed("trial_type", 3, "left\tright"),
+        {},
+        ["row 3, column 'trial_type': 'left\\tright' holds a tab, a line break or a double quote", "rename it"],
+    ),
+    "a line break in a trial type": (
+        lambda: changed("trial_type", 6, "left\nright"),
+        {"events_format": "nilearn"},
+        ["row 6, column 'trial_type': 'left\\nright' holds a tab, a line break"],
+    ),
+    "quotes in a trial type": (lambda: changed("trial_type", 5, '"left"'), {}, ["row 5, column 'trial_type'", "double quote"]),
+    "a tab in the name of the outcome": (
+        lambda: trials().rename(columns={"outcome": "out\tcome"}),
+        {"outcome": "out\tcome"},
+        ["the column's name 'out\\tcome' holds a tab"],
+    ),
     "a missing trial type": (
         lambda: changed("trial_type", 3, None),
         {"events_format": "nilearn"},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pathlib
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -246,3 +247,41 @@ def test_mne_gets_names_that_a_query_can_use(tmp_path: pathlib.Path) -> None:
     metadata = pd.read_csv(tmp_path / "events" / f"{RUNS[0]}_metadata.csv")
     assert all(name.isidentifier() for name in metadata.columns)
     assert metadata.query("x__cm_ > 0").onset.tolist() == of_run(table, 0).onset[of_run(table, 0)["x (cm)"] > 0].tolist()
+
+
+# --- texts ---------------------------------------------------------------------------------------------------------------
+
+
+def test_every_reader_has_the_same_texts(tmp_path: pathlib.Path) -> None:
+    """Commas, spaces and marks need no quotes in TSV: split at tabs, by pandas, by nilearn and by MNE a name is the same."""
+    from mne import EpochsArray, create_info
+    from nilearn.glm.first_level import make_first_level_design_matrix
+
+    name = "left, or right; it's #1 (é) 5'' \\ |"
+    table = trials().iloc[:TRIALS].reset_index(drop=True)
+    table.loc[table.trial_type == "catch", "trial_type"] = name
+    folder = tmp_path / "events"
+    done(run(table, folder, events_format="bids,nilearn,mne", regressors="merge_shannon_surprise"))
+    lines = (folder / f"{RUNS[0]}_events.tsv").read_text(encoding="utf-8").splitlines()
+    assert [line.split("\t")[2] for line in lines[1:]] == table.trial_type.tolist()
+    assert pd.read_csv(folder / f"{RUNS[0]}_events.tsv", sep="\t").trial_type.tolist() == table.trial_type.tolist()
+    events = pd.read_csv(folder / f"{RUNS[0]}_nilearn.tsv", sep="\t")
+    assert set(events.trial_type) == {name, "main", "merge_shannon_surprise"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that modulation is used, and that this name cannot stand in a formula
+        design = make_first_level_design_matrix(2.0 * np.arange(150), events, hrf_model="spm")
+    assert {name, "main"} <= set(design.columns)
+    metadata = pd.read_csv(folder / f"{RUNS[0]}_metadata.csv")
+    samples = np.arange(len(metadata))
+    info = create_info(["Cz"], 100.0, "eeg", verbose=False)
+    marks = np.column_stack([samples, 0 * samples, 0 * samples + 1])
+    epochs = EpochsArray(np.zeros((len(metadata), 1, 4)), info, marks, metadata=metadata, verbose=False)
+    assert epochs.metadata.trial_type.tolist() == table.trial_type.tolist()
+
+
+def test_texts_that_a_tsv_cannot_hold_are_for_mne_alone(tmp_path: pathlib.Path) -> None:
+    table = trials().iloc[:TRIALS].reset_index(drop=True)
+    table.loc[2, "trial_type"] = 'a "tab"\tand more'
+    done(run(table, tmp_path / "events", events_format="mne"))
+    metadata = pd.read_csv(tmp_path / "events" / f"{RUNS[0]}_metadata.csv")
+    assert metadata.trial_type[2] == 'a "tab"\tand more'

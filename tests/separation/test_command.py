@@ -120,6 +120,18 @@ def test_wrong_input(arguments: tuple[str, ...], words: str, table: pathlib.Path
     assert sorted(tmp_path.iterdir()) == before
 
 
+def test_no_output_is_written_over_the_table_or_another(table: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    before, other = table.read_bytes(), tmp_path / "same.csv"
+    (tmp_path / "link.csv").symlink_to(table)
+    for out, said in ((table, "is also the table"), (tmp_path / "link.csv", "is also the table"), (other, "is also --out")):
+        more = ("--selections", other) if out == other else ()
+        done = command(table, "--family", GAUSSIAN, "--learner", "nas12*:p_c=0.1", "--out", out, *more)
+        assert done.exit_code == 2
+        assert said in done.stderr
+    assert table.read_bytes() == before
+    assert not other.exists()
+
+
 def test_no_selections_to_write(tmp_path: pathlib.Path) -> None:
     path, out = tmp_path / "trials.csv", tmp_path / "counts.csv"
     simulated("bernoulli").to_csv(path, index=False)

@@ -128,6 +128,7 @@ def test_the_options_are_passed_on(table: pathlib.Path) -> None:
         (["--report", "report.html", "--prediction", "predicted"], "did you mean 'prediction'?"),
         (["--prediction", "prediction"], "give --report OUT.html too"),
         (["--report-groups", "9"], "give --report OUT.html too"),
+        (["--report", "report.html", "--report-groups", "10001"], "a report of 10,001 groups is not accepted; 1 to 10,000 are"),
     ],
 )
 def test_what_is_wrong_is_said_and_nothing_is_written(

@@ -98,7 +98,8 @@ def test_keys_of_several_fields_and_numbers_as_keys() -> None:
     assert parsed("a,b,value\n1, x ,2\n", key=("a", "b")).keys == [("1", "x")]
     assert parsed('{"a":3,"value":2}\n{"a":3.0,"value":2}\n{"a":"3","value":2}\n', key=("a",)).keys == ["3"] * 3
     others = '{"a":true,"value":2}\n{"a":1.5,"value":2}\n{"a":"1.0","value":2}\n{"a":" x ","value":2}\n'
-    assert parsed(others, key=("a",)).keys == ["True", "1.5", "1.0", " x "]
+    assert parsed(others, key=("a",)).keys == ["true", "1.5", "1.0", "x"]
+    assert parsed('{"a":"y","value":2}\n{"a":" x ","value":2}\n', key=("a",)).keys == ["y", "x"]
     assert parsed("a,value\n1.0,2\n1,2\ntrue,2\n", key=("a",)).keys == ["1.0", "1", "true"]
 
 
@@ -211,6 +212,10 @@ def test_a_header_that_is_wrong_stops() -> None:
         parsed("Value,b\n1,2\n")
     with pytest.raises(ValueError, match=r"there is no 'sensor'.*--key says"):
         parsed("value,b\n1,2\n", key=("sensor",))
+    with pytest.raises(ValueError, match="has carriage returns in it: lines must end in line feeds"):
+        parsed("value,b\r1,2\r3,4\r")
+    with pytest.raises(ValueError, match="is not the header of a CSV"):
+        parsed('value,"b\n1,2\n')
     with pytest.raises(ValueError, match="two columns 'value'"):
         parsed("value,value\n1,2\n")
 

@@ -8,6 +8,7 @@ import typer
 
 from volatilis.cli.compare import compare
 from volatilis.cli.design import design
+from volatilis.cli.errors import reported_anywhere
 from volatilis.cli.fit import fit
 from volatilis.cli.lists import families, learners, responses
 from volatilis.cli.paper import paper
@@ -56,4 +57,5 @@ app.command()(design)
 
 
 def main() -> None:
-    app()
+    with reported_anywhere():
+        app()

@@ -16,29 +16,35 @@ def learners() -> None:
     """List the learners."""
     from volatilis.catalogue import LEARNERS, parameters, sentence
 
-    _show("learner", LEARNERS, parameters, sentence)
+    _show("learners", "learner", LEARNERS, parameters, sentence)
 
 
 def families() -> None:
     """List the families: what can be observed."""
     from volatilis.catalogue import FAMILIES, parameters, sentence
 
-    _show("family", FAMILIES, parameters, sentence)
+    _show("families", "family", FAMILIES, parameters, sentence)
 
 
 def responses() -> None:
     """List the response models: how a person's responses come from what a learner believes."""
     from volatilis.behaviour.models import RESPONSES, response_parameters, response_sentence
 
-    _show("response model", RESPONSES, response_parameters, response_sentence)
+    _show("responses", "response model", RESPONSES, response_parameters, response_sentence)
 
 
 def _show(
-    kind: str, names: Collection[str], parameters: Callable[[str], list[Parameter]], sentence: Callable[[str], str]
+    command: str,
+    kind: str,
+    names: Collection[str],
+    parameters: Callable[[str], list[Parameter]],
+    sentence: Callable[[str], str],
 ) -> None:
     from rich import box
     from rich.console import Console
     from rich.table import Table
+
+    from volatilis.tables import standard_output
 
     table = Table(box=box.SIMPLE_HEAD, show_lines=True)
     table.add_column(kind, min_width=max(map(len, names)))  # a name is typed as it stands here: it is never cut
@@ -51,8 +57,8 @@ def _show(
         )
         table.add_row(name, "\n".join(lines), sentence(name).replace("[", "\\["))
     console = Console()
-    with console.capture() as captured:  # Rich itself would end the program where a reader goes away
-        console.print(table)
-    with reported("lists"):
-        sys.stdout.write(captured.get())
-        sys.stdout.flush()
+    with reported(command):
+        with console.capture() as captured:  # Rich itself would end the program where a reader goes away
+            console.print(table)
+        with standard_output() as stream:
+            stream.write(captured.get().encode(sys.stdout.encoding, "replace"))

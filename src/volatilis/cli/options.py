@@ -39,7 +39,8 @@ Report = Annotated[
 ReportGroups = Annotated[
     int | None,
     typer.Option(
-        min=1, help="Groups that the report draws at most, the first, with room for 4,000 numbers each; 500 if not given."
+        min=1,
+        help="Groups that the report draws at most, the first, with room for 4,000 numbers each; 500 if not given; up to 10000.",
     ),
 ]
 Prediction = Annotated[

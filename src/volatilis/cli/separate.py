@@ -73,7 +73,7 @@ def separate(
         from volatilis.separation import Question, parse_window, separate, terminal, writing
         from volatilis.trials.terminal import progress_of
 
-        writing.check_names(out, selections, plot)
+        writing.check_names(table, out, selections, plot)
         roles = (subject, session, block)
         order = options.order_from(
             table, family, learner, by, outcome, trial, reset, measures, missing, categories, seed, workers, *roles

@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from volatilis.events import bids, fsl, mne, nilearn, report, sidecar, timing
+from volatilis.events import bids, fsl, mne, names, nilearn, report, sidecar, timing
 from volatilis.events.plan import Plan, check_plan
 from volatilis.events.regressors import left_out
-from volatilis.events.runs import Run, runs_of
+from volatilis.events.runs import Run, parts_of, runs_of
 from volatilis.events.writing import staged
 from volatilis.tables import open_table
 from volatilis.trials import Order, Result, Summary, Watcher, compute
@@ -53,6 +53,8 @@ def run_events(
             runs.extend(runs_of(result, order, plan))
             notes.extend(left_out(result.columns, [recipe.label for recipe in order.learners], plan.regressors or ()))
             notes.extend(_notes(runs, order, plan))
+            if "bids" in plan.formats:
+                notes.extend(names.notes(parts_of(result, order, plan), [run.labels for run in runs]))
             made.update(_texts(runs, result, order, plan, _part(progress, 0.5, 0.8)))
             files.add(made, _part(progress, 0.8, 1.0))
 
@@ -64,6 +66,8 @@ def run_events(
 def _notes(runs: list[Run], order: Order, plan: Plan) -> list[str]:
     if {"nilearn", "fsl"} & set(plan.formats):
         report.check_conditions(runs, str(order.table))
+    if {"bids", "nilearn"} & set(plan.formats):
+        report.check_texts(runs, str(order.table))
     onset = np.concatenate([run.onset for run in runs])
     run_of = np.repeat(np.arange(len(runs)), [len(run.onset) for run in runs])
     return [*timing.notes(onset, run_of, plan.onset), *report.problems(runs, plan)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from volatilis.tables import column_named
@@ -14,7 +14,8 @@ KNOWN = {  # what columns are called, without marks and capitals, and the entity
     **dict.fromkeys(("ses", "session", "sessionid"), "ses"),
     **dict.fromkeys(("run", "block"), "run"),
 }
-BEFORE_TASK = ("sub", "ses")
+TASK = "task"
+ORDER = ("sub", "ses", TASK, "acq", "ce", "rec", "dir", "run")  # what BIDS has in the names of event files, in its order
 
 
 class Entity(NamedTuple):
@@ -37,13 +38,12 @@ def entities(asked: Sequence[str], columns: Sequence[str], path: str) -> list[En
         name = given.strip() or KNOWN.get(own, own)
         if name in taken and not given:
             name = own  # both run and block: run-1_block-2
-        if name in taken or not re.fullmatch("[a-z][a-z0-9]*", name) or name == "task":
+        if name in taken or not re.fullmatch("[a-z][a-z0-9]*", name) or name == TASK:
             raise ValueError(
                 f"the column {column!r} cannot be {name!r} in a file's name; name it with --run-by, such as sub={column}"
             )
         found.append(Entity(name, column))
-    order = ("sub", "ses", "run")
-    return sorted(found, key=lambda entity: order.index(entity.name) if entity.name in order else len(order))
+    return sorted(found, key=lambda entity: _place(entity.name))
 
 
 def run_names(parts: Sequence[Entity], keys: Sequence[Key], task: str) -> list[str]:
@@ -69,9 +69,31 @@ def _run_name(parts: Sequence[Entity], key: Key, task: str) -> str:
         if not label:
             raise ValueError(f"{part.column} = {value!r} has no letter or digit, so no file can be named after it")
         labels.append((part.name, f"{part.name}-{label}"))
-    before = [label for name, label in labels if name in BEFORE_TASK]
-    after = [label for name, label in labels if name not in BEFORE_TASK]
-    return "_".join((*before, f"task-{task}", *after))
+    labels.append((TASK, f"{TASK}-{task}"))
+    return "_".join(label for _, label in sorted(labels, key=lambda part: _place(part[0])))
+
+
+def _place(entity: str) -> int:
+    """Entities that BIDS does not have come last, as they were given."""
+    return ORDER.index(entity) if entity in ORDER else len(ORDER)
+
+
+def notes(parts: Sequence[Entity], labels: Sequence[Mapping[str, str]]) -> list[str]:
+    """Where names are not as BIDS has them, so that its validator would refuse the files."""
+    said = []
+    if all(part.name != "sub" for part in parts):
+        said.append("no column says whose a run is, which BIDS wants in a file's name: name it with --run-by, such as sub=COLUMN")
+    for part in parts:
+        values = (label[part.column] for label in labels)
+        if part.name not in ORDER:
+            said.append(
+                f"{part.name!r} is not a part of names that BIDS has for event files; --run-by acq={part.column} would be one"
+            )
+        elif part.name == "run" and not all(re.fullmatch("[0-9]+", _plain(value.removeprefix("run-"))) for value in values):
+            said.append(
+                f"BIDS wants whole numbers as runs, and {part.column!r} has others; --run-by acq={part.column} takes names"
+            )
+    return said
 
 
 def _plain(text: str) -> str:

@@ -11,6 +11,8 @@ from volatilis.events.regressors import is_constant
 from volatilis.events.runs import TRIAL_TYPE, Run
 from volatilis.tables import TableError
 
+UNWRITABLE = '\t\n\r"'  # in a TSV of BIDS: some of its readers know quotes, others take them as they stand
+CANNOT = "holds a tab, a line break or a double quote, which readers of TSV take differently; rename it in the table"
 SHOWN = 3  # runs that are named; of more, their number
 
 
@@ -42,6 +44,18 @@ def check_conditions(runs: Sequence[Run], path: str) -> None:
         for regressor in run.regressors:
             if regressor.name in run.conditions():
                 raise TableError(f"{path}: {regressor.name!r} is a {TRIAL_TYPE} and a regressor; rename it in the table")
+
+
+def check_texts(runs: Sequence[Run], path: str) -> None:
+    """What every reader of a TSV takes for the same text: names of columns, kinds of event, outcomes that are texts."""
+    for run in runs:
+        texts = dict(run.outcomes) | ({} if run.trial_type is None else {TRIAL_TYPE: run.trial_type})
+        for column, values in texts.items():
+            if not set(UNWRITABLE).isdisjoint(column):
+                raise TableError(f"{path}: the column's name {column!r} {CANNOT}")
+            bad = next((i for i, value in enumerate(values) if value and not set(UNWRITABLE).isdisjoint(value)), None)
+            if bad is not None:
+                raise TableError(f"{path}: row {run.rows[bad] + 1}, column {column!r}: {values[bad]!r} {CANNOT}")
 
 
 def _missing_outcomes(runs: Sequence[Run]) -> list[str]:

@@ -47,12 +47,17 @@ class Run(NamedTuple):
         return {kind: self.happened & (kinds == kind) for kind in dict.fromkeys(kinds[self.happened])}
 
 
+def parts_of(result: Result, order: Order, plan: Plan) -> list[Entity]:
+    """The columns that make a run, and what each is in a file's name."""
+    roles = {column: KNOWN[role] for role, column in order.named}
+    groups_as_runs = [f"{roles[column]}={column}" if column in roles else column for column in result.by]
+    return entities(groups_as_runs if plan.run_by is None else plan.run_by, result.rows.schema.names, str(order.table))
+
+
 def runs_of(result: Result, order: Order, plan: Plan) -> list[Run]:
     """The runs in the order of their first rows."""
     path, rows = str(order.table), result.rows
-    roles = {column: KNOWN[role] for role, column in order.named}
-    groups_as_runs = [f"{roles[column]}={column}" if column in roles else column for column in result.by]
-    parts = entities(groups_as_runs if plan.run_by is None else plan.run_by, rows.schema.names, path)
+    parts = parts_of(result, order, plan)
     found = [(group.key, _positions(group)) for group in split(rows, [part.column for part in parts], path, 1)]
     _check_names([*order.outcome, *(part.column for part in parts)], plan, path)
     names = run_names(parts, [key for key, _ in found], plan.task)

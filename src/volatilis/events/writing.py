@@ -6,12 +6,12 @@ import contextlib
 import os
 import pathlib
 import shutil
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 
-from volatilis.tables import write_text
+from volatilis.tables import unfinished_folder
 
+PREFIX = ".volatilis."
 WRITERS = 16  # threads: each waits for the disk, and the disk takes many files as fast as one
 
 
@@ -21,6 +21,7 @@ class Staged:
     def __init__(self, folder: pathlib.Path, overwrite: bool) -> None:
         self._folder, self._overwrite = folder, overwrite
         self._hidden: pathlib.Path | None = None
+        self._lock: int | None = None  # on the hidden folder: it is not left behind as long as this process lives
         self._made: list[pathlib.Path] = []
 
     def add(self, files: Mapping[str, str], progress: Callable[[float], None] = lambda share: None) -> None:
@@ -35,7 +36,8 @@ class Staged:
         try:
             self._made = [path for path in (self._folder, *self._folder.parents) if not path.exists()]
             self._folder.mkdir(parents=True, exist_ok=True)
-            self._hidden = pathlib.Path(tempfile.mkdtemp(dir=self._folder, prefix=".volatilis."))
+            self._lock, hidden = unfinished_folder(self._folder, PREFIX)
+            self._hidden = pathlib.Path(hidden)
         except OSError as error:
             raise OSError(error.errno, f"cannot write into {self._folder}: {error.strerror}") from None
         with ThreadPoolExecutor(WRITERS) as pool:
@@ -49,7 +51,10 @@ class Staged:
 
     def _write(self, path: pathlib.Path, text: str) -> None:
         try:
-            write_text(path, text)
+            with path.open("w", encoding="utf-8", newline="") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
         except OSError as error:
             why = os.strerror(error.errno) if error.errno else str(error)
             raise OSError(error.errno, f"cannot write {self._folder / path.name}: {why}; nothing was written") from None
@@ -65,6 +70,8 @@ class Staged:
         """Remove what did not get its name, and the folders that were made for it."""
         if self._hidden is not None:
             shutil.rmtree(self._hidden, ignore_errors=True)
+        if self._lock is not None:
+            os.close(self._lock)
         for path in self._made:
             with contextlib.suppress(OSError):
                 path.rmdir()

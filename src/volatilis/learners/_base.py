@@ -311,6 +311,8 @@ def learner(cls: C) -> C:
     _fill_in(cls, _Readouts)
     if not hasattr(cls, "_readouts"):
         cls._readouts = READOUTS  # type: ignore[attr-defined]
+    if not hasattr(cls, "_samples"):
+        cls._samples = True  # type: ignore[attr-defined]  # as far as is known: it may draw from its state's generator
     cls._is_learner = True  # type: ignore[attr-defined]
     return compiled_methods(validated(cls))
 
@@ -318,6 +320,7 @@ def learner(cls: C) -> C:
 def learner_with_one_belief(cls: C) -> C:
     """A learner whose state is one belief that starts as the prior; the class gives `update` and `elapse`."""
     _fill_in(cls, _OneBeliefStart)
+    cls._samples = False  # type: ignore[attr-defined]  # its state has no generator
     return learner(cls)
 
 

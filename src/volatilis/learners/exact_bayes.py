@@ -42,3 +42,6 @@ class ExactBayes(NamedTuple):
         larger.beliefs.chi[:, :n], larger.beliefs.nu[:n] = state.beliefs.chi, state.beliefs.nu
         larger.count[:], larger.random[:] = state.count, state.random
         return larger
+
+
+ExactBayes._samples = False  # type: ignore[attr-defined]

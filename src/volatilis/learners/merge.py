@@ -38,6 +38,9 @@ class Merge(NamedTuple):
         merge_nearest(self.family, state, self.n)
 
 
+Merge._samples = False  # type: ignore[attr-defined]
+
+
 @compiled_function
 def merge_nearest(family: Any, state: Hypotheses, n: int) -> None:
     drop_below(state, NOTHING, 0.0)

@@ -30,6 +30,9 @@ class MessagePassing(NamedTuple):
         keep_heaviest(state, self.n)
 
 
+MessagePassing._samples = False  # type: ignore[attr-defined]
+
+
 @compiled_function
 def keep_heaviest(state: Hypotheses, n: int) -> None:
     """Keep the n hypotheses with the highest weights, and normalise."""

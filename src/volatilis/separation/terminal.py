@@ -22,6 +22,7 @@ from volatilis.separation.advice import (
 from volatilis.separation.relations import Inflation
 from volatilis.separation.selections import Selected
 from volatilis.separation.study import Separation
+from volatilis.tables import standard_output
 
 COLOURS = {YES: "green", IDENTICAL: "red", SHAPE: "red", NEARLY: "yellow", TOO_FEW: "yellow", RESTS_ON_FEW: "yellow"}
 MOST_PAIRS = 15
@@ -41,8 +42,8 @@ def show(separation: Separation, only_advice: bool) -> None:
             console.print("[bold]Advice[/bold]")
         for sentence in advice(separation):
             console.print(_bullet(sentence))
-    sys.stdout.write(captured.get())
-    sys.stdout.flush()
+    with standard_output() as stream:
+        stream.write(captured.get().encode(sys.stdout.encoding, "replace"))
 
 
 def _show_tables(console: Any, separation: Separation) -> None:

@@ -17,8 +17,14 @@ from volatilis.tables.writing import whole_file
 PICTURES = (".png", ".svg", ".pdf")
 
 
-def check_names(out: str | None, selections: str | None, plot: str | None) -> None:
-    """Before anything is computed: whether the endings say which kinds of file are wanted."""
+def check_names(table: str, out: str | None, selections: str | None, plot: str | None) -> None:
+    """Before anything is computed: whether the endings say which kinds of file are wanted, and each has a name of its own."""
+    names = {"the table": table, "--out": out, "--selections": selections, "--plot": plot}
+    places = {what: os.path.realpath(path) for what, path in names.items() if path is not None and path != "-"}
+    for what, place in places.items():
+        other = next(name for name, own in places.items() if own == place)
+        if other != what:
+            raise ValueError(f"{what} {names[what]} is also {other}; give it a name of its own")
     for path in (out, selections):
         if path is not None and path != "-":
             kind_of(path)

@@ -2,8 +2,9 @@
 
 from volatilis.tables.columns import TableError, arrow, column_named, empty_as_missing, numbers, plain, texts
 from volatilis.tables.formats import KINDS, kind_of
+from volatilis.tables.leftovers import unfinished_folder
 from volatilis.tables.reading import Table, open_table
-from volatilis.tables.writing import write_text, writer
+from volatilis.tables.writing import standard_output, writer
 
 __all__ = [
     "KINDS",
@@ -16,7 +17,8 @@ __all__ = [
     "numbers",
     "open_table",
     "plain",
+    "standard_output",
     "texts",
-    "write_text",
+    "unfinished_folder",
     "writer",
 ]

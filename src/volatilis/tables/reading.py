@@ -250,8 +250,8 @@ def _kind_of_value(value: Any) -> Any:
         return pa.null()
     if isinstance(value, bool):
         return pa.bool_()
-    if isinstance(value, int):
-        return pa.int64() if abs(value) < 2**63 else pa.float64()
+    if isinstance(value, int):  # more digits than a number of either kind holds: a name, most likely
+        return pa.int64() if -(2**63) <= value < 2**63 else pa.string()
     return pa.float64() if isinstance(value, float) else pa.string()
 
 
@@ -270,4 +270,6 @@ def _json_value(value: Any, kind: Any) -> Any:
 
     if value is None or kind != pa.string() or isinstance(value, str):
         return float(value) if kind == pa.float64() and value is not None else value
+    if isinstance(value, float) and value.is_integer():  # among texts 3.0 has the same name as 3, as among numbers
+        value = int(value)
     return json.dumps(value)

@@ -9,13 +9,13 @@ import math
 import os
 import pathlib
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from typing import IO, Any
 
 import numpy as np
 
 from volatilis.tables.formats import compressed, kind_of
+from volatilis.tables.leftovers import unfinished_file
 
 STANDARD_OUTPUT = "-"
 SLICE = 1 << 12  # rows
@@ -24,10 +24,13 @@ NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 @contextlib.contextmanager
 def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """A file that gets its name when it is whole: a crash or an error leaves what was there before."""
-    path = pathlib.Path(path)
+    """A file that gets its name when it is whole: a crash or an error leaves what was there before.
+
+    Until then it is hidden beside it; what a killed process left there goes away with the next file of this name.
+    """
+    place = _final_place(pathlib.Path(path))
     try:
-        handle, partial = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".partial")
+        handle, partial = unfinished_file(place.parent, f".{place.name}.", ".partial")
     except OSError as error:
         raise OSError(error.errno, f"cannot write {path}: {error.strerror}") from None
     try:
@@ -36,7 +39,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        os.replace(partial, path)
+        os.replace(partial, place)
     except OSError as error:
         if error.errno not in NO_ROOM:  # of something else that went on meanwhile, such as reading the input
             raise
@@ -46,26 +49,50 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
             os.unlink(partial)
 
 
-def write_text(path: str | os.PathLike[str], text: str) -> None:
-    with whole_file(path) as file:
-        file.write(text.encode())
+def _final_place(path: pathlib.Path) -> pathlib.Path:
+    """Where a link leads; what cannot be replaced by a file is refused before the work."""
+    place = pathlib.Path(os.path.realpath(path))
+    if place.is_symlink():
+        raise OSError(errno.ELOOP, f"cannot write {path}: {os.strerror(errno.ELOOP)}")
+    if place.is_dir():
+        raise OSError(errno.EISDIR, f"cannot write {path}: it is a folder")
+    if place.exists() and not place.is_file():
+        raise OSError(errno.EINVAL, f"cannot write {path}: it is a device or a pipe, not a file; --out - is standard output")
+    return place
+
+
+@contextlib.contextmanager
+def standard_output(instead: str = "") -> Iterator[IO[bytes]]:
+    """Flushed at the end. Where it is closed or its disk is full, that is said; a reader that went away is another matter."""
+    if sys.stdout is None:
+        raise OSError(f"standard output is closed; give it a reader or a file{instead}")
+    try:
+        sys.stdout.flush()
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+    except OSError as error:
+        if error.errno not in NO_ROOM:
+            raise
+        raise OSError(error.errno, f"cannot write standard output: {error.strerror}") from None
 
 
 @contextlib.contextmanager
 def writer(path: str | os.PathLike[str], schema: Any) -> Iterator[Callable[[Any], None]]:
     """`with writer(path, schema) as write: write(batch)`; `-` is CSV on standard output."""
     if os.fspath(path) == STANDARD_OUTPUT:
-        if sys.stdout is None:
-            raise OSError("standard output is closed, so the table cannot go there; give --out FILE")
-        with _batch_writer(sys.stdout.buffer, schema, "csv") as write:
+        with standard_output(", or name a file with --out") as stream, _batch_writer(stream, schema, "csv") as write:
             yield write
-        sys.stdout.buffer.flush()
         return
     kind, compression = kind_of(path)
     with whole_file(path) as raw:
         stream = compressed(raw, compression)
-        with _batch_writer(stream, schema, kind) as write:
-            yield write
+        try:
+            with _batch_writer(stream, schema, kind) as write:
+                yield write
+        except BaseException:
+            with contextlib.suppress(Exception):  # nobody wants what it would still write; Arrow's complains if it is left open
+                stream.close()
+            raise
         if stream is not raw:
             stream.close()
 

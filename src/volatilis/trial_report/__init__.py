@@ -11,7 +11,7 @@ import os
 import pathlib
 from collections.abc import Iterator
 
-from volatilis.tables import write_text
+from volatilis.tables.writing import whole_file
 from volatilis.trial_report.collecting import GROUPS, Collector
 from volatilis.trial_report.page import page
 
@@ -27,15 +27,22 @@ def report_to(
 ) -> Iterator[Collector]:
     """A watcher for the run; the page gets its name when the run is through, and not at all if it fails.
 
-    groups      how many groups are drawn at most, the first in the table; 4,000 numbers each, all together
+    It is written out before the table gets its name, so that a disk without room for the page leaves neither.
+
+    groups      how many groups are drawn at most, the first in the table, 10,000 or fewer; 4,000 numbers each, all together
     prediction  the columns with people's own predictions; None: `prediction`, if it is there
     others      the files that the run reads and writes: the report must be none of them
     """
     path = pathlib.Path(path)
     _check(path, others)
-    collector = Collector(groups, prediction)
-    yield collector
-    write_text(path, page(collector))
+    with whole_file(path) as file:
+
+        def put(finished: Collector) -> None:
+            file.write(page(finished).encode())
+            file.flush()
+            os.fsync(file.fileno())
+
+        yield Collector(groups, prediction, put)
 
 
 def _check(path: pathlib.Path, others: tuple[str | os.PathLike[str], ...]) -> None:
@@ -43,7 +50,7 @@ def _check(path: pathlib.Path, others: tuple[str | os.PathLike[str], ...]) -> No
     if path.suffix.lower() not in (".html", ".htm"):
         raise ValueError(f"{path}: a report is a page; its name must end in .html")
     for other in others:
-        if path.resolve() == pathlib.Path(other).resolve():
+        if os.path.realpath(path) == os.path.realpath(other):
             raise ValueError(f"{path} is also the name of a table; the report needs one of its own")
     if not path.parent.is_dir() or path.is_dir() or not os.access(path.parent, os.W_OK):
         said = "there is no such folder" if not path.parent.is_dir() else "it is a folder" if path.is_dir() else "no permission"

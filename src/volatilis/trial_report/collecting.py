@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,11 +17,13 @@ from volatilis.trials.measures import Column
 from volatilis.trials.watching import Seen
 
 GROUPS = 500  # groups that are drawn, unless more are asked for
+MOST_GROUPS = 10_000  # that can be asked for: a browser has to hold them all
 NUMBERS_PER_GROUP = 4_000  # all groups share the room: 2 million numbers for 500
 SURPRISES = ("log_bayes_factor_surprise", "shannon_surprise", "bayesian_surprise", "confidence_corrected_surprise", "run_length")
 DRAWN = ("mean", "variance", *SURPRISES, "adaptation_rate")
 PREDICTION = "prediction"
 BYTES_PER_NUMBER = 16 / 3  # single precision, as text
+BYTES_PER_GROUP, BYTES_PER_COLUMN = 300, 60  # what stands around them
 
 
 class GroupPicture:
@@ -48,12 +51,19 @@ class GroupPicture:
 
 
 class Collector:
-    """A watcher: give it to `run_table`, and its content to `page`."""
+    """A watcher: give it to `run_table`, and its content to `page`, or to `put`, which is called with it at the end."""
 
-    def __init__(self, groups: int = GROUPS, prediction: tuple[str, ...] | None = None) -> None:
-        if groups < 1:
-            raise ValueError(f"a report of {groups} groups is not accepted; 1 or more is")
-        self.limit, self._asked = groups, prediction
+    def __init__(
+        self,
+        groups: int = GROUPS,
+        prediction: tuple[str, ...] | None = None,
+        put: Callable[[Collector], None] = lambda collector: None,
+    ) -> None:
+        if not 1 <= groups <= MOST_GROUPS:
+            raise ValueError(
+                f"a report of {groups:,} groups is not accepted; 1 to {MOST_GROUPS:,} are: run over a part of the table"
+            )
+        self.limit, self._asked, self._put = groups, prediction, put
         self.room = groups * NUMBERS_PER_GROUP
         self.pictures: dict[Key, GroupPicture] = {}
         self.notes: list[str] = []
@@ -96,6 +106,9 @@ class Collector:
             self._sum_up(picture, group, outcomes[group.rows], resets, seen.computed)
             self._draw(picture, group, seen, outcomes, predictions, resets)
             picture.rows += len(outcomes[group.rows])
+
+    def end(self) -> None:
+        self._put(self)
 
     # --- what is drawn ---------------------------------------------------------------------------------------------------
 
@@ -180,10 +193,14 @@ def left_out(collector: Collector) -> list[str]:
         numbers = summary.rows * collector.width
         enough = max(summary.groups, -(-numbers // NUMBERS_PER_GROUP))
         cuts = f", of {cut:,} of them only the first trials (sums are of all trials)" if cut else ""
-        said.append(
-            f"Drawn: the first {drawn:,} of {summary.groups:,} groups{cuts}. --report-groups {enough} draws all, in a page of up "
-            f"to {numbers * BYTES_PER_NUMBER / 1e6:,.0f} MB; a part of the table needs less."
-        )
+        around = summary.groups * (BYTES_PER_GROUP + BYTES_PER_COLUMN * collector.width)
+        size = f"a page of up to {(numbers * BYTES_PER_NUMBER + around) / 1e6:,.0f} MB"
+        more = f"--report-groups {enough} draws all, in {size}; a part of the table needs less."
+        if enough > MOST_GROUPS:
+            more = (
+                f"All would be {size}; --report-groups {MOST_GROUPS} draws as many as can be, and a part of the table the others."
+            )
+        said.append(f"Drawn: the first {drawn:,} of {summary.groups:,} groups{cuts}. {more}")
     if len(collector.all_strips) > len(collector.strips):
         said.append(f"{len(collector.strips)} of {len(collector.all_strips)} categories or parameters are drawn: the first.")
     return said + collector.notes

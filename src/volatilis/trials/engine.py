@@ -15,13 +15,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from volatilis._arguments import missing_policy, thread_count
-from volatilis._seeds import named_seed
 from volatilis.catalogue import Recipe
 from volatilis.tables import Table, arrow, column_named, kind_of, open_table, writer
 from volatilis.trials.groups import Group, Key, split
 from volatilis.trials.inputs import Inputs, Roles, Rows
 from volatilis.trials.measures import Column, check_chosen, columns_for, left_out
-from volatilis.trials.sessions import Session
+from volatilis.trials.register import Register, Work
 from volatilis.trials.watching import Seen, Watcher
 
 GROUPING = ("subject", "session", "block")  # the groups of a table where nobody says otherwise
@@ -104,6 +103,7 @@ def run_table(
             written = writing.submit(write, _cast(batch, schema))
             progress(engine.table.share)
         written.result()
+        engine.end()
     progress(1.0)
     return engine.summary()
 
@@ -136,6 +136,7 @@ def compute(
         result = Result(frame, engine.columns, engine.inputs.by, engine.learners(), engine.summary(), rows)
         progress(1.0)
         check(result)
+        engine.end()
     return result
 
 
@@ -154,7 +155,8 @@ class Engine:
         self.order, self.table = order, open_table(order.table)
         self.inputs = Inputs(self.table.path, self._roles(self.table), order)
         self.columns = self._computed_columns()
-        self._sessions: dict[Key, list[Session]] = {}
+        wanted = [tuple(dict.fromkeys(c.measure for c in self.columns if c.label == r.label)) for r in order.learners]
+        self._register = Register(self.inputs, order.seed, wanted)
         self._stop = threading.Event()
         self._rows = self._missing = 0
         self._not_finite = {column.name: 0 for column in self.columns}
@@ -186,16 +188,21 @@ class Engine:
             computed = self._process(batch)
             yield pa.RecordBatch.from_arrays([*batch.columns, *map(arrow, computed.values())], schema=schema)
 
+    def end(self) -> None:
+        """All batches are done."""
+        for watcher in self._watchers:
+            watcher.end()
+
     def summary(self) -> Summary:
-        return Summary(self._rows, len(self._sessions), self._missing, self._not_finite, self._left_out)
+        return Summary(self._rows, len(self._register), self._missing, self._not_finite, self._left_out)
 
     def learners(self) -> dict[tuple[str, Key], Any]:
         """Every learner that ran, by label and group."""
         labels = [recipe.label for recipe in self.order.learners]
         return {
-            (label, key): session.learner
-            for key, sessions in self._sessions.items()
-            for label, session in zip(labels, sessions, strict=True)
+            (label, key): learner
+            for key, learners in self._register.learners().items()
+            for label, learner in zip(labels, learners, strict=True)
         }
 
     def _roles(self, table: Table) -> Roles:
@@ -221,7 +228,7 @@ class Engine:
         """From the first row: which learners there are decides which columns there are."""
         first = next((batch for batch in self.table.batches() if batch.num_rows), None)
         if first is None:
-            raise ValueError(f"{self.table.path} has a header and no rows")
+            raise ValueError(f"{self.table.path} has a header and no rows; at least one is needed")
         self.examples = self.inputs.learners(self.inputs.read(first.slice(0, 1), 1), Group((), slice(0, 1)))
         labelled = {recipe.label: learner for recipe, learner in zip(self.order.learners, self.examples, strict=True)}
         columns = [column for label, learner in labelled.items() for column in columns_for(label, learner, self.order.measures)]
@@ -241,13 +248,9 @@ class Engine:
         first = self._rows + 1
         rows = self.inputs.read(batch, first)
         groups = split(batch, self.inputs.by, self.table.path, first)
-        for group in groups:  # sessions are made here, one after the other, and used on all cores
-            self.inputs.check_trials(rows, group)
-            if group.key not in self._sessions:
-                self._sessions[group.key] = self._new_sessions(rows, group)
-            self.inputs.check_constant(rows, group)
         computed = {column.name: np.full(batch.num_rows, np.nan) for column in self.columns}
-        work = [self._pool.submit(self._advance, rows, group, computed) for group in groups]
+        # sessions are made here, one after the other, and used on all cores
+        work = [self._pool.submit(self._advance, rows, part, computed) for part in self._register.work(rows, groups)]
         try:
             self._missing += sum(future.result() for future in work)
         finally:
@@ -260,21 +263,15 @@ class Engine:
             watcher.see(Seen(batch, rows, groups, computed))
         return computed
 
-    def _new_sessions(self, rows: Rows, group: Group) -> list[Session]:
-        learners = self.inputs.learners(rows, group)
-        wanted = [tuple(dict.fromkeys(c.measure for c in self.columns if c.label == r.label)) for r in self.order.learners]
-        seed = named_seed(self.order.seed, group.key)
-        return [Session(learner, seed, names) for learner, names in zip(learners, wanted, strict=True)]
-
-    def _advance(self, rows: Rows, group: Group, computed: dict[str, np.ndarray]) -> int:
-        """All learners on a group's next rows; returns how many outcomes are missing."""
+    def _advance(self, rows: Rows, work: Work, computed: dict[str, np.ndarray]) -> int:
+        """All learners on the next rows of a group, or of several; returns how many outcomes are missing."""
         found = {}
-        for recipe, session in zip(self.order.learners, self._sessions[group.key], strict=True):
-            values, events, absent = self.inputs.steps(rows, group, session.learner)
-            found[recipe.label] = session.advance(values, events, absent, self._stop.is_set)
+        for recipe, learner, session in zip(self.order.learners, work.learners, work.sessions, strict=True):
+            values, events, absent = self.inputs.steps(rows, work.group, learner)
+            found[recipe.label] = session.advance(values, events, absent, self._stop.is_set, *work.places)
         for column in self.columns:
             values = found[column.label][column.measure]
-            computed[column.name][group.rows] = values if column.element is None else values[:, column.element]
+            computed[column.name][work.group.rows] = values if column.element is None else values[:, column.element]
         return int(absent.sum())
 
 

@@ -21,20 +21,35 @@ class Group(NamedTuple):
 
 def split(batch: Any, columns: Sequence[str], path: str, first_row: int) -> list[Group]:
     """The groups of a batch in the order of their first rows."""
-    codes = np.zeros(batch.num_rows, dtype=np.int64)
+    if not batch.num_rows:
+        return []
+    encoded = [_encoded(batch.column(column), path, first_row, column) for column in columns]
+    begins = np.zeros(batch.num_rows, dtype=bool)
+    begins[0] = True
+    for codes, _ in encoded:
+        begins[1:] |= codes[1:] != codes[:-1]
+    starts = np.flatnonzero(begins)  # of stretches of rows of one group
+    keys, group_of = _numbered([(codes[starts], labels) for codes, labels in encoded], len(starts))
+    if len(keys) == len(starts):  # every group stands together
+        ends = [*starts[1:].tolist(), batch.num_rows]
+        return [Group(key, slice(start, end)) for key, start, end in zip(keys, starts.tolist(), ends, strict=True)]
+    of_rows = np.repeat(group_of, np.diff(starts, append=batch.num_rows))
+    rows = np.split(np.argsort(of_rows, kind="stable"), np.cumsum(np.bincount(of_rows))[:-1])
+    return [Group(key, own) for key, own in zip(keys, rows, strict=True)]
+
+
+def _numbered(encoded: Sequence[tuple[np.ndarray, list[str]]], count: int) -> tuple[list[Key], np.ndarray]:
+    """The different keys in the order in which they come, and the number of each row's. Only combinations that there are."""
+    codes = np.zeros(count, dtype=np.int64)
     names: list[Key] = [()]
-    for column in columns:
-        own, labels = _encoded(batch.column(column), path, first_row, column)
-        codes, names = codes * len(labels) + own, [(*name, label) for name in names for label in labels]
-    starts = np.flatnonzero(np.diff(codes, prepend=codes[:1] - 1)) if len(codes) else np.zeros(0, dtype=np.intp)
-    if len(np.unique(codes[starts])) == len(starts):  # every group stands together
-        ends = [*starts[1:], len(codes)]
-        return [Group(names[codes[start]], slice(int(start), int(end))) for start, end in zip(starts, ends, strict=True)]
-    order = np.argsort(codes, kind="stable")
-    present, first = np.unique(codes[order], return_index=True)
-    rows = np.split(order, first[1:])
-    groups = [Group(names[code], own) for code, own in zip(present, rows, strict=True)]
-    return sorted(groups, key=lambda group: int(group.rows[0]))
+    for own, labels in encoded:
+        present, codes = np.unique(codes * len(labels) + own, return_inverse=True)
+        names = [(*names[code // len(labels)], labels[code % len(labels)]) for code in present.tolist()]
+    _, first = np.unique(codes, return_index=True)
+    order = np.argsort(first)
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order] = np.arange(len(order))
+    return [names[code] for code in order.tolist()], rank[codes]
 
 
 def shown(columns: Sequence[str], key: Key) -> str:

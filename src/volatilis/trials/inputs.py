@@ -12,6 +12,7 @@ from volatilis._arguments import step_events
 from volatilis.catalogue import make_family, make_learner, number
 from volatilis.tables import TableError, numbers, texts
 from volatilis.trials.groups import Group, Key, shown
+from volatilis.trials.ordering import TrialOrder
 
 if TYPE_CHECKING:
     from volatilis.trials.engine import Order
@@ -47,7 +48,8 @@ class Inputs:
     def __init__(self, path: str, roles: Roles, order: Order) -> None:
         self._path, self._roles, self._order = path, roles, order
         self._constants: dict[Key, dict[str, tuple[str, int]]] = {}
-        self._last_trial: dict[Key, tuple[float, int]] = {}
+        self._made: dict[tuple[float, ...], list[Any]] = {}
+        self.trials = TrialOrder(path, roles.trial, roles.by)
 
     @property
     def by(self) -> tuple[str, ...]:
@@ -137,7 +139,10 @@ class Inputs:
     # --- learners --------------------------------------------------------------------------------------------------------
 
     def learners(self, rows: Rows, group: Group) -> list[Any]:
-        """The learners for a group, with what the columns that parameters name hold in its first row."""
+        """The learners for a group, with what the columns that parameters name hold in its first row.
+
+        Groups with the same parameters have the same learners.
+        """
         found = {}
         for column, texts_ in rows.parameters.items():
             row, text = rows.number_of(group, 0), texts_[group.rows][0]
@@ -147,6 +152,12 @@ class Inputs:
                 said = "is missing" if text is None else f"{text!r} is not a number"
                 raise TableError(f"{self._path}: row {row}, column {column!r}: {said}; it is a learner's parameter") from None
             self._constants.setdefault(group.key, {})[column] = (text, row)
+        values = tuple(found.values())
+        if values not in self._made:
+            self._made[values] = self._make(found)
+        return self._made[values]
+
+    def _make(self, found: dict[str, float]) -> list[Any]:
         family = make_family(self._order.family, found)
         named, categories = len(self._order.categories), getattr(family, "k", 2)
         if named and named != categories:
@@ -168,27 +179,3 @@ class Inputs:
                     f"in row {where} of the same group ({shown(self.by, group.key)}); a parameter must be constant in a group: "
                     f"split it with --by {','.join((*self.by, column))}"
                 )
-
-    def check_trials(self, rows: Rows, group: Group) -> None:
-        """Trials of a group go up, and none stands twice."""
-        if rows.trials is None:
-            return
-        trials = rows.trials[group.rows]
-        before, before_row = self._last_trial.get(group.key, (-np.inf, 0))
-        steps = np.diff(trials, prepend=before)
-        if not (steps > 0.0).all():
-            i = int(np.argmax(~(steps > 0.0)))
-            row, where = rows.number_of(group, i), shown(self.by, group.key)
-            earlier = rows.number_of(group, i - 1) if i > 0 else before_row
-            if np.isnan(trials[i]):
-                raise TableError(
-                    f"{self._path}: row {row}, column {self._roles.trial!r} is missing; --trial none does not look at it"
-                )
-            said = f"row {row}: trial {trials[i]:g} of {where} comes after trial {trials[i] - steps[i]:g} in row {earlier}"
-            if steps[i] == 0.0:
-                said = f"rows {earlier} and {row} are both trial {trials[i]:g} of {where}"
-            raise TableError(
-                f"{self._path}: {said}; rows of a group must be in the order of trials: sort the table, or name the columns "
-                "that make a group with --by, or use --trial none"
-            )
-        self._last_trial[group.key] = (float(trials[-1]), rows.number_of(group, len(trials) - 1))

@@ -1,4 +1,4 @@
-"""One learner on one group: takes the group's rows as they come."""
+"""One learner on one group, or on many small ones side by side: takes their rows as they come."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import numpy as np
 
 from volatilis import _pieces
 from volatilis._drivers import Outputs
-from volatilis._seeds import generator_key
 from volatilis.traces import DIVERGENCES, Trace
 from volatilis.tuning import Stopped
 
@@ -18,24 +17,33 @@ SLOW_PIECE = 1 << 7  # of a mixture's divergences, which take milliseconds a ste
 
 
 class Session:
-    """A learner and where it stands. `advance` gives the measures of the next rows."""
+    """A learner and where it stands. `advance` gives the measures of the next rows.
 
-    def __init__(self, learner: Any, seed: Any, measures: tuple[str, ...]) -> None:
-        self.learner, self._measures = learner, measures
-        key = generator_key(seed)
-        direct = tuple(name for name in measures if name not in DIVERGENCES)
-        self._readouts = _pieces.Readouts(learner, key, direct or ("mean", "run_length"))
-        self._divergences = {name: _pieces.Divergences(learner, key, name) for name in measures if name in DIVERGENCES}
+    key     for its generator; several in an array: as many groups, and `advance` is told for each row whose it is
+    """
+
+    def __init__(self, learner: Any, key: int | np.ndarray, measures: tuple[str, ...]) -> None:
+        self._learner, self._measures = learner, measures
+        direct = tuple(name for name in measures if name not in DIVERGENCES) or ("mean", "run_length")
+        asked = [name for name in measures if name in DIVERGENCES]
+        self._readouts: Any
+        self._divergences: dict[str, Any]
+        if isinstance(key, np.ndarray):
+            self._readouts = _pieces.ManyReadouts(learner, key, direct)
+            self._divergences = {name: _pieces.ManyDivergences(learner, key, name) for name in asked}
+        else:
+            self._readouts = _pieces.Readouts(learner, key, direct)
+            self._divergences = {name: _pieces.Divergences(learner, key, name) for name in asked}
 
     def advance(
-        self, values: np.ndarray, events: np.ndarray, absent: np.ndarray, stop: Callable[[], bool]
+        self, values: np.ndarray, events: np.ndarray, absent: np.ndarray, stop: Callable[[], bool], *places: np.ndarray
     ) -> dict[str, np.ndarray]:
-        def in_pieces(step: Callable[[np.ndarray, np.ndarray], Any], length: int) -> list[Any]:
+        def in_pieces(step: Callable[..., Any], length: int) -> list[Any]:
             found = []
             for start in range(0, len(values), length):
                 if stop():
                     raise Stopped
-                found.append(step(values[start : start + length], events[start : start + length]))
+                found.append(step(*(part[start : start + length] for part in (values, events, *places))))
             return found
 
         def divergence(name: str) -> np.ndarray:
@@ -44,5 +52,5 @@ class Session:
 
         pieces = in_pieces(self._readouts.advance, PIECE)
         outputs = pieces[0] if len(pieces) == 1 else Outputs(*(np.concatenate(parts) for parts in zip(*pieces, strict=True)))
-        trace = Trace(self.learner, outputs, values, absent, divergence)
+        trace = Trace(self._learner, outputs, values, absent, divergence)
         return {name: getattr(trace, name) for name in self._measures}

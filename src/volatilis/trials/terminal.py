@@ -36,7 +36,8 @@ def show_summary(summary: Summary, *outputs: str) -> None:
         whose = ", ".join(label for label, names in summary.left_out.items() if names)
         console.print(f"{' and '.join(sorted(slow))} of {whose} take long: --measures all includes them", soft_wrap=True)
     if summary.missing_outcomes:
-        console.print(f"{summary.missing_outcomes:,} outcomes are missing: surprise is missing there", soft_wrap=True)
+        outcomes = "1 outcome is" if summary.missing_outcomes == 1 else f"{summary.missing_outcomes:,} outcomes are"
+        console.print(f"{outcomes} missing: surprise is missing there", soft_wrap=True)
     for name, count in summary.not_finite.items():
         more = count - summary.missing_outcomes
         if more > 0:

@@ -26,8 +26,13 @@ class Seen(NamedTuple):
 
 
 class Watcher(Protocol):
-    """Told once when a run begins, and then of every batch; must not alter what it is shown."""
+    """Told once when a run begins, then of every batch, and when all went well; must not alter what it is shown.
+
+    When `end` is called no output has its name yet: if it fails, none gets one.
+    """
 
     def begin(self, engine: Engine) -> None: ...
 
     def see(self, seen: Seen) -> None: ...
+
+    def end(self) -> None: ...

@@ -16,7 +16,7 @@ class CsvLines:
     def __init__(self, header: str, fields: Fields) -> None:
         self._header, self._fields = header, fields
         self._delimiter = "\t" if "\t" in header else ";" if ";" in header and "," not in header else ","
-        columns = [column.strip() for column in self._split([header])[0]]
+        columns = [column.strip() for column in self._header_columns(header)]
         for name in (*fields.values, *fields.key):
             if columns.count(name) != 1:
                 said = f"there are two columns {name!r}" if name in columns else no_field(name, columns)
@@ -82,6 +82,15 @@ class CsvLines:
         numbers = [one_number(rows[0][i], name, fields) for i, name in zip(self._values, fields.values, strict=True)]
         key = one_key([rows[0][i].strip() for i in self._key], fields.key) if fields.key else None
         return Record(key, numbers[0] if fields.width is None else numbers)
+
+    def _header_columns(self, header: str) -> list[str]:
+        try:
+            return self._split([header])[0]
+        except csv.Error as error:
+            said = f"is not the header of a CSV ({error})"
+            if "\r" in header:
+                said = "has carriage returns in it: lines must end in line feeds; convert it, as tr '\\r' '\\n' does"
+            raise ValueError(f"the first line, {header[:200]!r}, {said}") from None
 
     def _split(self, lines: list[str]) -> list[list[str]]:
         return list(csv.reader(lines, delimiter=self._delimiter, strict=True))

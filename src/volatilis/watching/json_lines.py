@@ -95,7 +95,7 @@ class JsonLines:
         if set(map(type, keys)) == {str}:
             if not keys_are_fine(keys):
                 raise ValueError
-            return keys
+            return keys if all(key == key.strip() for key in set(keys)) else [key.strip() for key in keys]
         return [key_text(key, names[0]) for key in keys]
 
     def one(self, line: str) -> Record:

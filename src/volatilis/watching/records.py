@@ -79,13 +79,15 @@ def one_key(parts: Iterable[Any], names: Iterable[str]) -> Any:
 
 
 def key_text(part: Any, name: str) -> str:
-    """3, 3.0 and "3" are the same key."""
+    """3, 3.0, "3" and " 3" are the same key, as for the groups of `volatilis run`."""
+    if isinstance(part, bool):
+        part = "true" if part else "false"
     if isinstance(part, float) and part.is_integer():
         part = int(part)
     if isinstance(part, (dict, list)):
         what = "an object" if isinstance(part, dict) else "a list"
         raise BadLineError(f"{name!r} is {what}; it is the key, so a text or a number is accepted")
-    text = part if isinstance(part, str) else str(part) if isinstance(part, (int, float)) else ""
+    text = part.strip() if isinstance(part, str) else str(part) if isinstance(part, (int, float)) else ""
     if _is_missing(text):
         raise BadLineError(f"{name!r} is missing; every line needs one, since it is the key")
     if not _is_text(text):
