@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,16 +9,6 @@ import numpy as np
 from volatilis.behaviour.comparison import Comparison, Group
 from volatilis.behaviour.fitting import Fit
 from volatilis.behaviour.recovery import Recovery
-from volatilis.tables import writer
-
-
-def write_columns(path: str | os.PathLike[str], columns: Mapping[str, Sequence[Any]]) -> None:
-    """The path's ending says which kind of table."""
-    import pyarrow as pa
-
-    batch = pa.RecordBatch.from_pydict({name: pa.array(list(values)) for name, values in columns.items()})
-    with writer(path, batch.schema) as write:
-        write(batch)
 
 
 def people_columns(comparison: Comparison, group: Group) -> dict[str, list[Any]]:
