@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from volatilis.behaviour.cluster import How, Pool, Progress, fit_people
+from volatilis.behaviour.cluster import How, fit_people
 from volatilis.behaviour.fitting import Fit
 from volatilis.behaviour.folds import Fold, folds
-from volatilis.behaviour.many import Failure
+from volatilis.behaviour.jobs import Failure, Pool, Progress
 from volatilis.behaviour.models import Model
 from volatilis.behaviour.objective import Objective
 from volatilis.behaviour.parameters import WHOLE, Unit, searched, unit_of

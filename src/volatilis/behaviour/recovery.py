@@ -17,7 +17,7 @@ import numpy as np
 from volatilis.behaviour.cluster import How, fit_people
 from volatilis.behaviour.comparison import check_models, laplace, unit_of_all
 from volatilis.behaviour.fitting import Fit
-from volatilis.behaviour.many import Failure
+from volatilis.behaviour.jobs import Failure
 from volatilis.behaviour.models import Model
 from volatilis.behaviour.parameters import WHOLE, Unit, searched
 from volatilis.behaviour.priors import weak
