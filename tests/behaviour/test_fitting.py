@@ -31,6 +31,40 @@ def test_known_parameters_lie_in_their_intervals_at_the_nominal_rate() -> None:
         assert abs(count / people - 0.95) < 3.0 * error, name
 
 
+@pytest.mark.parametrize("learner", ["varsmile:m=free", "merge:n=5,p_c=free"])
+def test_intervals_cover_where_the_surface_is_uneven(learner: str) -> None:
+    """Absolute errors have edges, and merged hypotheses jump: a second derivative at the optimum gave intervals that held the
+    truth for 65 to 86 % of people. Within three binomial standard errors (4.6 %)."""
+    people, name = 200, learner.partition(":")[2].partition("=free")[0].rpartition(",")[2]
+    model, true = Model.parse(FAMILY_TEXT, learner, "laplace:sd=free"), {"m": 0.3, "p_c": 0.1}[name]
+    teacher = vl.VarSMiLe(FAMILY, true) if name == "m" else vl.Merge(FAMILY, true, 5)
+    inside = {name: 0, "sd": 0}
+    for seed in range(people):
+        y = vl.ChangingEnvironment(FAMILY, 0.1).sample(300, seed=seed).y
+        given = believed(teacher, y)[0] + np.random.default_rng(seed).laplace(0.0, 8.0 / np.sqrt(2.0), 300)
+        found = intervals(fit(model, Person("a", (trials_of(FAMILY, y, given),)), starts=3))
+        for which, value in ((name, true), ("sd", 8.0)):
+            inside[which] += found[which][1] < value < found[which][2]
+    error = np.sqrt(0.95 * 0.05 / people)
+    for which, count in inside.items():
+        assert abs(count / people - 0.95) < 3.0 * error, which
+
+
+def test_intervals_of_a_learner_that_samples_cover_too() -> None:
+    """People who are particle filters, with random numbers of their own: within three binomial standard errors."""
+    people = 30
+    model, inside = Model.parse(FAMILY_TEXT, "pf:n=20,p_c=free", "gaussian:sd=free"), {"p_c": 0, "sd": 0}
+    for seed in range(people):
+        y = vl.ChangingEnvironment(FAMILY, 0.1).sample(100, seed=seed).y
+        after = np.asarray(vl.run(vl.ParticleFilter(FAMILY, 0.1, 20), y, seed=5000 + seed).mean)
+        given = np.concatenate([[FAMILY.mu_0], after[:-1]]) + np.random.default_rng(seed).normal(0.0, 8.0, 100)
+        found = intervals(fit(model, Person("a", (trials_of(FAMILY, y, given),)), starts=2, seed=1 + seed))
+        for which, value in (("p_c", 0.1), ("sd", 8.0)):
+            inside[which] += found[which][1] < value < found[which][2]
+    error = np.sqrt(0.95 * 0.05 / people)
+    assert all(abs(count / people - 0.95) < 3.0 * error for count in inside.values()), inside
+
+
 def test_intervals_from_the_profile_cover_too() -> None:
     people = 40
     inside = {"m": 0, "sd": 0}
@@ -113,11 +147,15 @@ def test_the_scan_finds_what_many_quasi_newton_searches_find() -> None:
 
 
 def test_the_curvature_against_a_known_one() -> None:
-    """log sd of n Gaussian residuals has variance 1 / 2n; of Laplace ones 1 / n."""
-    person = gaussian_person("a", 0.3, 8.0, 2)
-    for response, variance in (("gaussian:sd=free", 1.0 / 600.0), ("laplace:sd=free", 1.0 / 300.0)):
+    """log sd of n Gaussian residuals has variance 1 / 2n; of Laplace ones 1 / n.
+
+    Four standard errors away the surface is no parabola any more: its fourth derivative adds up to 10 / (3 n).
+    """
+    n = 1000
+    person = gaussian_person("a", 0.3, 8.0, 2, n)
+    for response, variance in (("gaussian:sd=free", 0.5 / n), ("laplace:sd=free", 1.0 / n)):
         found = fit(Model.parse(FAMILY_TEXT, "varsmile:m=0.3", response), person)
-        assert found.covariance[0, 0] == pytest.approx(variance, rel=1e-2)
+        assert found.covariance[0, 0] == pytest.approx(variance, rel=2.0 * 10.0 / (3.0 * n))
 
 
 def test_least_squares_is_the_gaussian_fit() -> None:
@@ -216,5 +254,5 @@ def test_what_a_fit_warns_of() -> None:
     found = fit(VARSMILE, never_moves)
     assert "all responses are alike" in warned(found)
     both = fit(Model.parse(FAMILY_TEXT, "varsmile:m=0.3", "gaussian:sd=free,motor=free"), exact_follower)
-    assert warned(both) == "sd and motor cannot be told apart"
+    assert "sd and motor cannot be told apart" in both.warnings
     assert not fit(VARSMILE, exact_follower).warnings

@@ -12,12 +12,17 @@ from volatilis.behaviour.parameters import Searched
 NOT_IDENTIFIED = 0.25  # a standard error beyond this share of the whole range says that the data do not tell
 ALIKE = 0.98  # a correlation beyond this says that two parameters do the same
 AT_BOUND = 1e-3  # of the range
-FIRST_STEP, WIDEST_STEP = 2e-4, 0.1  # of the range
-STEP = 0.5  # standard errors: wide enough to see over the unevenness of absolute errors and of sampled likelihoods
+STEPS = (1e-6, 0.1)  # the smallest and the widest, of the range
+RISE = 2.0  # of minus the log likelihood two standard errors from its least
+CLOSE = 1.3  # a step within this factor will do
 
 
 def inverse_hessian(objective: Callable[[np.ndarray], float], x: np.ndarray, free: Sequence[Searched]) -> np.ndarray:
-    """By central differences over half a standard error. NaN for a parameter at its bound, and where the surface is no bowl."""
+    """From the surface two and four standard errors away. NaN for a parameter at its bound, and where the surface is no bowl.
+
+    Nearer, where a second derivative would look, absolute errors have edges and merged or sampled hypotheses jump; and the
+    least value itself is the deepest of many dents.
+    """
     covariance = np.full((x.size, x.size), np.nan)
     inner = [i for i, one in enumerate(free) if not at_bound(one, x[i])]
     if not inner:
@@ -30,11 +35,11 @@ def inverse_hessian(objective: Callable[[np.ndarray], float], x: np.ndarray, fre
             there[i] += move
         return objective(there)
 
-    def bend(i: int, step: float) -> float:
-        return (at((i, step)) - 2.0 * here + at((i, -step))) / step**2
+    def rise(i: int, step: float) -> float:
+        return 0.5 * (at((i, step)) + at((i, -step))) - here
 
-    steps = {i: _step(lambda step, i=i: bend(i, step), abs(free[i].high - free[i].low)) for i in inner}  # type: ignore[misc]
-    hessian = np.diag([bend(i, steps[i]) for i in inner])
+    steps = {i: _step(lambda step, i=i: rise(i, step), abs(free[i].high - free[i].low)) for i in inner}  # type: ignore[misc]
+    hessian = np.diag([2.0 * (rise(i, 2.0 * steps[i]) - rise(i, steps[i])) / (3.0 * steps[i] ** 2) for i in inner])
     for k, i in enumerate(inner):
         for m, j in enumerate(inner[:k]):
             a, b = steps[i], steps[j]
@@ -45,15 +50,13 @@ def inverse_hessian(objective: Callable[[np.ndarray], float], x: np.ndarray, fre
     return covariance
 
 
-def _step(bend: Callable[[float], float], width: float) -> float:
-    """About half a standard error: from a small step, made wider until the surface bends."""
-    step = FIRST_STEP * width
-    while step < WIDEST_STEP * width:
-        found = bend(step)
-        if math.isfinite(found) and found > 0.0:
-            return min(max(STEP / math.sqrt(found), 0.1 * FIRST_STEP * width), WIDEST_STEP * width)
-        step *= 5.0
-    return FIRST_STEP * width
+def _step(rise: Callable[[float], float], width: float) -> float:
+    """About two standard errors, by bisection; the widest step where the surface never rises so far."""
+    low, high = (share * width for share in STEPS)
+    while high > CLOSE * low:
+        middle = math.sqrt(low * high)
+        low, high = (low, middle) if rise(middle) > RISE else (middle, high)
+    return high
 
 
 def at_bound(one: Searched, x: float) -> bool:

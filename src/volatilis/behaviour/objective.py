@@ -14,7 +14,7 @@ from volatilis.behaviour.parameters import Searched
 from volatilis.behaviour.priors import Prior
 from volatilis.behaviour.scoring import Likelihood, Person
 
-RUNS = 8  # of a learner that samples, over which its likelihood is averaged
+RUNS = 32  # of a learner that samples, over which its likelihood is averaged
 PRECISE = 0.03  # noise below this share of the noise tried leaves too few digits of the likelihood
 
 

@@ -7,6 +7,7 @@ surface that is no parabola; it costs some hundred evaluations more.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 
@@ -46,6 +47,7 @@ def _end(objective: Objective, best: np.ndarray, i: int, bound: float, level: fl
 
     one_fixed, others = _OneFixed(objective, i), np.delete(best, i)
 
+    @functools.cache  # a second search from elsewhere may end a little lower, and turn the sign at an end of the bracket
     def above(value: float) -> float:
         nonlocal others
         one_fixed.value = value
