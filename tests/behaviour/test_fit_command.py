@@ -141,6 +141,25 @@ def test_choices_by_name(tmp_path: pathlib.Path) -> None:
     assert "'right' was not declared" in said
 
 
+def test_choices_of_a_learner_that_is_certain(tmp_path: pathlib.Path) -> None:
+    """The leaky integrator believes 0 or 1 after one outcome: without a lapse the message says so, with one it is fitted."""
+    family, rng = vl.Bernoulli(1.0, 1.0), np.random.default_rng(1)
+    y = vl.ChangingEnvironment(family, 0.05).sample(400, seed=1).y
+    p = np.concatenate([[0.5], vl.run(vl.Leaky(family, 0.8), y).mean[:-1]])
+    chosen = np.where(rng.random(400) < 0.1, rng.integers(0, 2, 400), rng.random(400) < p**2 / (p**2 + (1 - p) ** 2))
+    save_rows(tmp_path / "people.csv", [["a", 1, t + 1, int(y[t]), int(chosen[t])] for t in range(400)])
+    two = ("--family", "bernoulli", "--learner", "leaky:omega=free", "--learner", "varsmile:m=free", "--workers", 1)
+    code, printed, said = run(tmp_path / "people.csv", *two, "--response", "softmax:beta=free")
+    assert code == 0, said
+    assert "leaky: not fitted: a: after the first outcome the estimate of Leaky is exactly 0 or 1" in said
+    assert np.isfinite(pd.read_csv(pd.io.common.StringIO(printed)).set_index("model").value["varsmile"]).all()
+    code, printed, said = run(tmp_path / "people.csv", *two, "--response", "softmax:beta=free,lapse=free", "--quiet")
+    assert code == 0, said
+    frame = pd.read_csv(pd.io.common.StringIO(printed)).set_index(["model", "parameter"])
+    for name, true in (("omega", 0.8), ("beta", 2.0), ("lapse", 0.1)):
+        assert frame.low["leaky", name] < true < frame.high["leaky", name]
+
+
 def test_bad_people_are_named_and_the_others_fitted(tmp_path: pathlib.Path) -> None:
     rows = write_people(tmp_path / "people.csv", 2)
     rows += [["one", 1, 1, 150.0, 149.0]]

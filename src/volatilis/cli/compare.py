@@ -18,7 +18,7 @@ Examples:
   volatilis compare trials.csv --family gaussian:sigma=10,mu_0=150,sigma_0=87 --response gaussian:sd=free
       --learner varsmile:m=free --learner 'nas12*:p_c=free' --learner leaky:omega=free --out people.csv --plot comparison.png
 
-  volatilis compare choices.tsv --family bernoulli --response softmax:beta=free --response-column choice
+  volatilis compare choices.tsv --family bernoulli --response softmax:beta=free,lapse=0.01 --response-column choice
       --learner varsmile:m=free --learner leaky:omega=free --criterion laplace --store fits
 """
 
