@@ -176,6 +176,8 @@ def predict(model: Model, fit: Fit, person: Person, seed: int) -> float | Failur
 
 def group(comparison: Comparison, criterion: str = "bic", seed: int = 0) -> Group:
     """Sums, differences and random-effects selection. A person without a number under some model is left out, and named."""
+    if comparison.failures and not any(isinstance(one, Fit) for own in comparison.fits for one in own):
+        raise ValueError(f"nobody could be fitted: {comparison.failures[0].message}")
     return group_of(criterion, comparison.persons, comparison.evidence(criterion), seed)
 
 

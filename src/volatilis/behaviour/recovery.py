@@ -142,6 +142,10 @@ def recover(
     count = people or len(persons)
     with how.pool(len(models) * (len(persons) + len(models) * count)) as pool:
         first = fit_people(pool, how, models, persons, prior, unit, lambda share: progress("people", share))
+        if not any(isinstance(one, Fit) for own in first for one in own):
+            raise ValueError(
+                f"nobody could be fitted: {next(one.message for own in first for one in own if isinstance(one, Failure))}"
+            )
         truths, simulated = _simulated(models, persons, first, unit, count, draw, how.seed)
         second = fit_people(pool, how, models, simulated, prior, unit, lambda share: progress("simulated people", share))
     evidence = np.array(

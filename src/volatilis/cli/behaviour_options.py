@@ -15,8 +15,7 @@ from volatilis.cli.options import names
 if TYPE_CHECKING:
     from volatilis.behaviour.cluster import How
     from volatilis.behaviour.models import Model
-    from volatilis.behaviour.people import Source
-    from volatilis.behaviour.scoring import Person
+    from volatilis.behaviour.people import People, Source
 
 COLUMNS, FITS = "Columns of the table", "How it is fitted"
 SOON = 2.0  # seconds in which nobody asks how far it is
@@ -155,7 +154,7 @@ def kept(store: str | None) -> str:
     return f"What is done is kept in {store}; the same command goes on from there."
 
 
-def read(source: Source, models: Sequence[Model], quiet: bool) -> tuple[Person, ...]:
+def read(source: Source, models: Sequence[Model], quiet: bool) -> People:
     """People, and a word on standard error for each who cannot be fitted."""
     from volatilis.behaviour.inputs import people_of
 
@@ -165,7 +164,7 @@ def read(source: Source, models: Sequence[Model], quiet: bool) -> tuple[Person, 
             print(f"{name}: {note}", file=sys.stderr)
         for reason in people.refused.values():
             print(f"left out: {reason}", file=sys.stderr)
-    return people.persons
+    return people
 
 
 def check_quiet(quiet: bool, *outputs: str | None) -> None:

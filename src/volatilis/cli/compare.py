@@ -53,16 +53,16 @@ def compare(
         if criterion == "cross_validated" and folds < 2:
             raise ValueError("--criterion cross_validated needs --folds 2 or more")
         models = inputs.models_of(family, learners, response, fits.own or ())
-        persons = options.read(columns.source(table), models, quiet)
+        people = options.read(columns.source(table), models, quiet)
         with options.progress(quiet, "fits: ") as progress:
-            found = comparison.compare(models, persons, fits.how(), folds, progress)
+            found = comparison.compare(models, people.persons, fits.how(), folds, progress)
         group = comparison.group(found, criterion, fits.seed)
         if plot is not None:
             save_picture(picture, comparison.dataset(found, group), plot)
         if summary is not None:
             write_columns(summary, result_tables.group_columns(found, group))
         if out is not None:
-            write_columns(out, result_tables.people_columns(found, group))
+            write_columns(out, result_tables.people_columns(found, group, people.refused))
         if not quiet:
             print("\n".join(result_texts.comparison_text(found, group)), file=sys.stderr if out == "-" else sys.stdout)
 

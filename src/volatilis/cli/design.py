@@ -15,6 +15,9 @@ Examples:
   volatilis design --family gaussian:sigma=10,mu_0=150,sigma_0=20 --p-c 0.1 --learner 'nas12*:p_c=0.1' --learner varsmile:m=0.1
 
   volatilis design --family gaussian:sigma=0.5 --p-c 0.1 --learner pf:n=20,p_c=0.1 --noise 2 --sequence outcomes.csv
+
+  volatilis design --family gaussian:sigma=10,mu_0=150,sigma_0=20 --p-c 0.1 --learner 'nas12*:p_c=0.1' --learner varsmile:m=0.1
+      --fit --subjects 10,20 --trials 250 --store experiments --out power.csv --plot power.png
 """
 
 

@@ -55,7 +55,7 @@ def recover(
         check_outputs((out, confusion), plot)
         options.check_quiet(quiet, out, confusion, plot)
         models = inputs.models_of(family, learners, response, fits.own or ())
-        persons = options.read(columns.source(table), models, quiet)
+        persons = options.read(columns.source(table), models, quiet).persons
         with options.progress(quiet, "fits: ") as progress:
             found = recovery.recover(models, persons, fits.how(), people, draw, criterion, progress)
         if plot is not None:
