@@ -2,6 +2,8 @@
 PYTHON ?= python3
 VENV := .venv
 BENCH := .venv-bench
+# what its networks need, without its sampler, which would bring other versions of NumPy and SciPy
+PYHGF := pyhgf 'jax<0.4.32' 'jaxlib<0.4.32' ml_dtypes opt_einsum seaborn graphviz networkx
 
 .PHONY: demo tour test lint bench clean
 
@@ -32,7 +34,7 @@ $(VENV)/.ready: pyproject.toml
 $(BENCH)/.ready: pyproject.toml
 	$(PYTHON) -m venv $(BENCH)
 	$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
-	$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check pyhgf || echo "pyhgf does not install here: measured without it"
+	$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps $(PYHGF) || echo "pyhgf does not install here: measured without it"
 	touch $@
 
 clean:

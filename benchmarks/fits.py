@@ -1,4 +1,4 @@
-"""Fitting: one person once compiled, 129 people with six learners, and `pyhgf` for one person where it installs."""
+"""Fitting: one person once compiled, 129 people with six learners, a confusion matrix, and `pyhgf` where it installs."""
 
 from __future__ import annotations
 
@@ -9,14 +9,12 @@ from typing import NamedTuple
 import numpy as np
 
 import volatilis as vl
-from volatilis.behaviour.fitting import fit
-from volatilis.behaviour.many import fit_all
-from volatilis.behaviour.models import Model
-from volatilis.behaviour.scoring import Person, Trials
+from volatilis.behaviour import How, Model, Person, Trials, fit, fit_all, recover
 
 FAMILY = "gaussian:sigma=10,mu_0=150,sigma_0=50"
 SIX = ("varsmile:m=free", "nas12*:p_c=free", "nas10*:p_c=free", "merge:n=20,p_c=free", "smile:m=free", "leaky:omega=free")
 PEOPLE, TRIALS = 129, 400  # as many as in the helicopter data
+SIMULATED, LENGTH = 100, 500  # people per learner of the confusion matrix, and their trials
 
 
 class Fitting(NamedTuple):
@@ -26,11 +24,20 @@ class Fitting(NamedTuple):
     everybody: float
 
 
-def person(seed: int, trials: int) -> Person:
+class Confusion(NamedTuple):
+    """Seconds by the clock, fits, and the share of simulated people whose best model is the true one."""
+
+    seconds: float
+    fits: int
+    right: float
+
+
+def person(seed: int, trials: int, m: float = 0.3, sd: float = 8.0) -> Person:
+    """Who predicts as VarSMiLe does, with Gaussian noise."""
     family = vl.Gaussian(10.0, 150.0, 50.0)
     y = vl.ChangingEnvironment(family, 0.1).sample(trials, seed=seed).y
-    believed = np.concatenate([[150.0], vl.run(vl.VarSMiLe(family, 0.3), y).mean[:-1]])
-    given = believed + np.random.default_rng(seed).normal(0.0, 8.0, trials)
+    believed = np.concatenate([[150.0], vl.run(vl.VarSMiLe(family, m), y).mean[:-1]])
+    given = believed + np.random.default_rng(seed).normal(0.0, sd, trials)
     return Person(str(seed), (Trials(y, np.zeros(trials, dtype=np.uint8), given, np.ones(trials, dtype=bool)),))
 
 
@@ -51,6 +58,19 @@ def measure(repeats: int) -> Fitting:
     start = time.perf_counter()
     fit_all(models, people, starts=10, workers=2)
     return Fitting(one, time.perf_counter() - start)
+
+
+def confusion_matrix(people: int = SIMULATED, trials: int = LENGTH, workers: int = 2) -> Confusion:
+    """People are fitted with all learners; so many simulated from each fit are fitted with all again."""
+    models = [Model.parse(FAMILY, learner, "gaussian:sd=free") for learner in SIX]
+    rng = np.random.default_rng(0)
+    designs = [person(i, trials, rng.lognormal(-1.5, 0.5), rng.lognormal(2.0, 0.3)) for i in range(people)]
+    fit_all(models, designs[:1], starts=1, workers=1)  # compiled
+    start = time.perf_counter()
+    found = recover(models, designs, How(workers=workers))
+    seconds = time.perf_counter() - start
+    counts = found.counts()
+    return Confusion(seconds, len(models) * (len(designs) + len(found.truths)), float(np.trace(counts) / counts.sum()))
 
 
 def pyhgf_seconds() -> float | None:

@@ -42,10 +42,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--readme", action="store_true", help="write the table into README.md")
     parser.add_argument("--repeats", type=int, default=5)
+    sections = {section.__name__.removesuffix("_rows"): section for section in SECTIONS}
+    parser.add_argument("--only", choices=sections, nargs="+", help="measure these alone")
     options = parser.parse_args()
+    if options.readme and options.only:
+        parser.error("--readme writes the whole table: leave --only out")
     rows: list[Row] = []
-    sections = (peer_rows, long_run_rows, stream_rows, many_rows, table_rows, watch_rows, fit_rows, start_up_rows, kernel_rows)
-    for section in sections:
+    for section in (sections[name] for name in options.only or sections):
         print(f"measuring: {section.__name__.removesuffix('_rows').replace('_', ' ')} ...", file=sys.stderr, flush=True)
         rows += section(options.repeats)
     table = markdown(rows)
@@ -192,6 +195,14 @@ def fit_rows(repeats: int) -> list[Row]:
     return [*rows, Row(what, f"{found.everybody:.1f} s", "", "", "below 60 s", found.everybody < 60.0)]
 
 
+def confusion_rows(repeats: int) -> list[Row]:
+    found = fits.confusion_matrix()
+    learners = len(fits.SIX)
+    what = f"confusion matrix of {learners} learners x {fits.SIMULATED} simulated people x {fits.LENGTH} trials, two processes"
+    said = f"{found.fits:,} fits, {100.0 * found.right:.0f} % right"
+    return [Row(what, f"{found.seconds:.0f} s", "", said, "below 300 s", found.seconds < 300.0)]
+
+
 START_UP = """
 import json, sys, time
 begin = time.perf_counter()
@@ -244,6 +255,12 @@ def kernel_rows(repeats: int) -> list[Row]:
         at_most(f"{learner} x {family}; hand-written kernel", result.library, result.kernel, 1.5)
         for (learner, family), result in kernels.ratios(repeats=repeats).items()
     ]
+
+
+SECTIONS = (
+    *(peer_rows, long_run_rows, stream_rows, many_rows, table_rows, watch_rows),
+    *(fit_rows, confusion_rows, start_up_rows, kernel_rows),
+)
 
 
 def markdown(rows: list[Row]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from volatilis.behaviour.responses import Positive, estimate, log_normal, response
+from volatilis.behaviour import Positive, estimate, log_normal, response
 
 
 @response

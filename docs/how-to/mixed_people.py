@@ -11,9 +11,7 @@ import sys
 import numpy as np
 
 import volatilis as vl
-from volatilis.behaviour.models import Model
-from volatilis.behaviour.scoring import Person, Trials
-from volatilis.behaviour.simulation import simulate
+from volatilis.behaviour import Model, Person, Trials, simulate
 
 FAMILY, TEXT = vl.Gaussian(sigma=10, mu_0=150, sigma_0=50), "gaussian:sigma=10,mu_0=150,sigma_0=50"
 path, length = sys.argv[1], int(sys.argv[2])

@@ -141,6 +141,25 @@ def test_choices_by_name(tmp_path: pathlib.Path) -> None:
     assert "'right' was not declared" in said
 
 
+def test_choices_of_a_learner_that_is_certain(tmp_path: pathlib.Path) -> None:
+    """The leaky integrator believes 0 or 1 after one outcome: without a lapse the message says so, with one it is fitted."""
+    family, rng = vl.Bernoulli(1.0, 1.0), np.random.default_rng(1)
+    y = vl.ChangingEnvironment(family, 0.05).sample(400, seed=1).y
+    p = np.concatenate([[0.5], vl.run(vl.Leaky(family, 0.8), y).mean[:-1]])
+    chosen = np.where(rng.random(400) < 0.1, rng.integers(0, 2, 400), rng.random(400) < p**2 / (p**2 + (1 - p) ** 2))
+    save_rows(tmp_path / "people.csv", [["a", 1, t + 1, int(y[t]), int(chosen[t])] for t in range(400)])
+    two = ("--family", "bernoulli", "--learner", "leaky:omega=free", "--learner", "varsmile:m=free", "--workers", 1)
+    code, printed, said = run(tmp_path / "people.csv", *two, "--response", "softmax:beta=free")
+    assert code == 0, said
+    assert "leaky: not fitted: a: after the first outcome the estimate of Leaky is exactly 0 or 1" in said
+    assert np.isfinite(pd.read_csv(pd.io.common.StringIO(printed)).set_index("model").value["varsmile"]).all()
+    code, printed, said = run(tmp_path / "people.csv", *two, "--response", "softmax:beta=free,lapse=free", "--quiet")
+    assert code == 0, said
+    frame = pd.read_csv(pd.io.common.StringIO(printed)).set_index(["model", "parameter"])
+    for name, true in (("omega", 0.8), ("beta", 2.0), ("lapse", 0.1)):
+        assert frame.low["leaky", name] < true < frame.high["leaky", name]
+
+
 def test_bad_people_are_named_and_the_others_fitted(tmp_path: pathlib.Path) -> None:
     rows = write_people(tmp_path / "people.csv", 2)
     rows += [["one", 1, 1, 150.0, 149.0]]
@@ -183,7 +202,10 @@ def test_people_whose_rows_are_scattered_are_one_person_and_that_is_said(tmp_pat
         (("--learner", "varsmile:p_c=free"), "varsmile has no parameter 'p_c'; it has m"),
         (("--learner", "varsmile:m=free", "--response", "gauss:sd=free"), "there is no response model 'gauss'"),
         (("--learner", "varsmile:m=free", "--out", "fits.docx"), "fits.docx"),
-        (("--learner", "varsmile:m=free", "--plot", "fits.docx"), "its ending is not among .png, .pdf, .svg"),
+        (
+            ("--learner", "varsmile:m=free", "--plot", "fits.docx"),
+            "the ending says which kind of picture; .png, .svg, .pdf are accepted",
+        ),
         (("--learner", "varsmile:m=free", "--method", "magic"), "one of ml, map, hierarchical is"),
         (("--learner", "varsmile:m=free", "--prior", "m=0.1:1"), "--prior is for --method map"),
         (("--learner", "varsmile:m=free", "--method", "map", "--prior", "p_c=0.1:1"), "no such parameter is free; m, sd are"),
@@ -238,6 +260,34 @@ def test_a_stopped_run_ends_and_goes_on(tmp_path: pathlib.Path) -> None:
     assert again.returncode == 0
     assert (store / "fits.jsonl").read_text().count("\n") == 12
     assert len(pd.read_csv(tmp_path / "fits.csv")) == 24
+
+
+def test_a_learner_that_fits_nobody_takes_nothing_from_the_others(tmp_path: pathlib.Path) -> None:
+    write_people(tmp_path / "people.csv", 2)
+    out, plot = tmp_path / "fits.csv", tmp_path / "fits.png"
+    two = (*BASE, "--learner", "leaky:omega=free", "--response", "gaussian:sd=free,per_uncertainty=free", "--starts", 1)
+    code, _, said = run(tmp_path / "people.csv", *two, "--out", out, "--plot", plot)
+    assert code == 0, said
+    assert "nobody was fitted" in said
+    assert "s1: leaky: not fitted: s1: GaussianNoise needs the uncertainty of the belief, and Leaky has none" in said
+    frame = pd.read_csv(out)
+    assert np.isfinite(frame[frame.model == "varsmile"].value).all()
+    assert frame[frame.model == "leaky"].value.isna().all()
+    assert plot.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("method", ["ml", "hierarchical"])
+def test_dask_gives_the_same_table(method: str, tmp_path: pathlib.Path) -> None:
+    distributed = pytest.importorskip("distributed", reason="Dask is not installed: pip install 'volatilis[cluster]'")
+    write_people(tmp_path / "people.csv", 3)
+    asked = (tmp_path / "people.csv", *BASE[:-2], "--method", method, "--starts", 2, "--quiet")
+    here = run(*asked, "--workers", 1)
+    local = {"n_workers": 1, "threads_per_worker": 2, "processes": False, "protocol": "tcp://", "host": "127.0.0.1"}
+    with distributed.LocalCluster(**local, dashboard_address=None, silence_logs=50) as there:
+        kept = ("--scheduler", there.scheduler_address, "--store", tmp_path / "store")
+        assert run(*asked, *kept) == here
+    assert here[0] == 0
+    assert run(*asked, *kept) == here, "all is in the folder: no scheduler is needed"
 
 
 def test_the_list_names_every_response_model_and_its_parameters() -> None:

@@ -33,7 +33,8 @@ def test_the_page_shows_what_its_commands_say(tmp_path: pathlib.Path, monkeypatc
     for words, shown in commands():
         done = CliRunner().invoke(app, [*words, "--workers", "1"])
         assert done.exit_code == 0, done.stderr
-        assert [line.rstrip() for line in done.stderr.split("\n") if line.strip()] == [line for line in shown if line.strip()]
+        said = [line.rstrip() for line in done.stderr.split("\n") if line.strip() and not line.startswith("fits: ")]  # progress
+        assert said == [line for line in shown if line.strip()]
 
 
 def test_the_response_model_of_the_page(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -152,6 +152,42 @@ def test_choices(family: Any, beta: float) -> None:
     np.testing.assert_allclose(log_likelihoods(learner, habits, trials), np.log(stayed), rtol=1e-9)
 
 
+@pytest.mark.parametrize("family", [vl.Bernoulli(0.8, 1.7), vl.Categorical(4, 0.6)], ids=["two", "four"])
+def test_choices_against_an_estimate_of_exactly_nought_or_one(family: Any) -> None:
+    """The leaky integrator is certain after its first outcome: with lapses every choice keeps a probability."""
+    y = vl.ChangingEnvironment(family, 0.1).sample(T, seed=2).y
+    choices = np.random.default_rng(3).integers(0, max(family.size(), 2), T).astype(float)
+    p, _ = believed(vl.Leaky(family, 0.6), y)
+    p = np.column_stack([1.0 - p, p]) if p.ndim == 1 else p
+    assert (p[1] == 1.0).any()
+    weights = p**2.0 / (p**2.0).sum(axis=1, keepdims=True)
+    chosen = 0.98 * weights[np.arange(T), choices.astype(int)] + 0.02 / p.shape[1]
+    last = last_responses(choices)
+    stayed = np.where(np.isnan(last), chosen, 0.3 * (choices == last) + 0.7 * chosen)
+    for habits, expected in (
+        (ChoiceHabits(Softmax(2.0), 0.02, 0.0, p.shape[1]), chosen),
+        (ChoiceHabits(Softmax(2.0), 0.02, 0.3, p.shape[1]), stayed),
+    ):
+        found = log_likelihoods(vl.Leaky(family, 0.6), habits, trials_of(family, y, choices))
+        np.testing.assert_allclose(found, np.log(expected), rtol=1e-9)
+    for model in (Softmax(2.0), ChoiceHabits(Softmax(2.0), stay=0.3)):
+        with pytest.raises(
+            TypeError, match=r"another choice would be impossible; give a lapse, such as softmax:beta=free,lapse=0\.01"
+        ):
+            log_likelihoods(vl.Leaky(family, 0.6), model, trials_of(family, y, choices))
+
+
+@pytest.mark.parametrize("family", [vl.Bernoulli(1.0, 1.0), vl.Categorical(2, 1.0)], ids=["one number", "two numbers"])
+def test_very_steep_choices_have_a_finite_likelihood(family: Any) -> None:
+    """p = 2/3 after one outcome, and beta = 2000: log P of the other choice is -2000 log 2, far below what exp can hold."""
+    trials = trials_of(family, [1.0, 1.0, 1.0], [1.0, 0.0, 1.0])
+    steep = log_likelihoods(vl.ExactBayes(family, 1e-12), Softmax(2000.0), trials)
+    np.testing.assert_allclose(steep[:2], [-np.log(2.0), -2000.0 * np.log(2.0)], rtol=1e-6)
+    assert steep[2] == pytest.approx(0.0, abs=1e-200)
+    stay = log_likelihoods(vl.ExactBayes(family, 1e-12), ChoiceHabits(Softmax(2000.0), stay=0.5), trials)
+    assert stay[1] == pytest.approx(steep[1] + np.log(0.5))
+
+
 def test_confidence() -> None:
     y, _ = outcomes_and_responses()
     said = np.random.default_rng(1).normal(0.0, 1.0, T)

@@ -13,7 +13,8 @@ from volatilis._fields import Positive
 from volatilis.behaviour import many, own
 from volatilis.behaviour.fitting import Fit, fit
 from volatilis.behaviour.hierarchy import fit_groups
-from volatilis.behaviour.many import Failure, fit_all
+from volatilis.behaviour.jobs import Failure
+from volatilis.behaviour.many import fit_all
 from volatilis.behaviour.models import RESPONSES, Model
 from volatilis.behaviour.own import load_responses, register_response
 from volatilis.behaviour.priors import weak

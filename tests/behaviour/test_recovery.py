@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 import volatilis as vl
-from volatilis.behaviour import cluster, many
+from volatilis.behaviour import cluster, jobs
 from volatilis.behaviour.cluster import How
 from volatilis.behaviour.conclusions import conclusions, recovered
 from volatilis.behaviour.models import Model
@@ -187,7 +187,7 @@ def test_one_worker_and_two_give_the_same() -> None:
 
 def test_what_is_done_is_not_done_again(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Stopped in the middle, it goes on; when all is done, nothing is fitted."""
-    how, calls, run = HOW._replace(folder=tmp_path), [0], many.Job.run
+    how, calls, run = HOW._replace(folder=tmp_path), [0], jobs.Job.run
 
     def failing(self: Any) -> Any:
         calls[0] += 1
@@ -195,15 +195,15 @@ def test_what_is_done_is_not_done_again(tmp_path: pathlib.Path, monkeypatch: pyt
             raise KeyboardInterrupt
         return run(self)
 
-    monkeypatch.setattr(many.Job, "run", failing)
+    monkeypatch.setattr(jobs.Job, "run", failing)
     with pytest.raises(KeyboardInterrupt):
         recover(MODELS, people(3), how)
     calls[0] = -1000
     found = recover(MODELS, people(3), how)
     assert calls[0] == -1000 + 3 * 2 + 6 * 2 - 11
-    monkeypatch.setattr(many.Job, "run", lambda self: pytest.fail("fitted again"))
+    monkeypatch.setattr(jobs.Job, "run", lambda self: pytest.fail("fitted again"))
     assert same(found, recover(MODELS, people(3), how))
-    monkeypatch.setattr(many.Job, "run", run)
+    monkeypatch.setattr(jobs.Job, "run", run)
     assert same(found, recover(MODELS, people(3), HOW))
 
 

@@ -1,1 +1,64 @@
-"""People's behaviour: what a person does given what a learner believes, and which learner and parameters fit a person best."""
+"""Learners as models of people: fit, compare, recover, the paper's two predictions as an analysis, and planning experiments.
+
+from volatilis.behaviour import Model, Source, fit_all, read_people
+
+model = Model.parse("gaussian:sigma=10,mu_0=150,sigma_0=87", "varsmile:m=free", "gaussian:sd=free")
+fits = fit_all([model], read_people(Source("trials.csv"), model).persons)
+"""
+
+from importlib import import_module as _import_module
+from typing import Any as _Any
+
+# Nothing is imported before it is used, as in `volatilis` itself.
+_MODULES = {
+    "cluster": ("How",),
+    "comparison": ("Comparison", "Group", "compare", "group"),
+    "design": ("Setting", "choose", "power", "smallest"),
+    "fitting": ("Fit", "fit", "intervals"),
+    "hierarchy": ("fit_groups",),
+    "jobs": ("Failure",),
+    "many": ("fit_all",),
+    "models": ("Model",),
+    "own": ("load_responses", "register_response"),
+    "people": ("People", "Source", "read_people"),
+    "predictions": ("FirstWindow", "Order", "SecondWindow", "analyse", "predict"),
+    "recovery": ("Recovery", "recover"),
+    "responses": (
+        "CensoredNoise",
+        "ChoiceHabits",
+        "Confidence",
+        "GaussianNoise",
+        "Habits",
+        "LaplaceNoise",
+        "NonNegative",
+        "Positive",
+        "Probability",
+        "Real",
+        "Share",
+        "Softmax",
+        "TruncatedNoise",
+        "UnderBelief",
+        "estimate",
+        "log_normal",
+        "response",
+        "uncertainty",
+    ),
+    "results": ("load", "save", "tidy"),
+    "scoring": ("Person", "Trials", "log_likelihoods"),
+    "selection": ("Selection", "select"),
+    "simulation": ("simulate",),
+}
+_PLACES = {name: module for module, names in _MODULES.items() for name in names}
+
+__all__ = sorted(_PLACES)
+
+
+def __getattr__(name: str) -> _Any:
+    if name not in _PLACES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(_import_module(f"{__name__}.{_PLACES[name]}"), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 from volatilis.behaviour import own
 from volatilis.behaviour.fitting import Fit
-from volatilis.behaviour.many import Failure, Job, Workers
+from volatilis.behaviour.jobs import Failure, Job, Pool, Progress
 from volatilis.behaviour.models import Model
 from volatilis.behaviour.parameters import Unit
 from volatilis.behaviour.priors import AnyPrior
 from volatilis.behaviour.scoring import Person
-from volatilis.behaviour.store import Store
+from volatilis.behaviour.workers import Workers
 
 ANSWER_WITHIN = 15  # seconds that a scheduler has to answer
-Progress = Callable[[float], None]
 
 
 class How(NamedTuple):
@@ -40,12 +39,6 @@ class How(NamedTuple):
         return Workers(self.workers, fits, self.folder) if self.scheduler is None else OnDask(self.scheduler, self.folder)
 
 
-class Pool(Protocol):
-    """What runs jobs: `Workers` or `OnDask`."""
-
-    def run(self, jobs: Sequence[Job], progress: Progress) -> list[Fit | Failure]: ...
-
-
 def fit_people(
     pool: Pool,
     how: How,
@@ -54,21 +47,22 @@ def fit_people(
     prior: AnyPrior,
     unit: Unit | None,
     progress: Progress = lambda share: None,
+    profile: bool = False,
 ) -> list[list[Fit | Failure]]:
     """One list per person, one fit or failure per model in it."""
-    jobs = [Job(model, person, how.starts, how.seed, prior, unit) for person in persons for model in models]
+    jobs = [Job(model, person, how.starts, how.seed, prior, unit, profile) for person in persons for model in models]
     found = pool.run(jobs, progress)
-    return [found[i : i + len(models)] for i in range(0, len(found), len(models))]
+    return [found[i * len(models) : (i + 1) * len(models)] for i in range(len(persons))]
 
 
-class OnDask:
+class OnDask(Pool):
     """Fits on a Dask cluster; on any way out, Ctrl-C included, those that wait there are cancelled."""
 
     def __init__(self, scheduler: str, folder: str | os.PathLike[str] | None = None) -> None:
         self._scheduler = scheduler
         self._client: Any = None
         self._futures: dict[Any, int] = {}
-        self._store = Store(folder) if folder is not None else None
+        super().__init__(folder)
 
     def __enter__(self) -> OnDask:
         return self
@@ -77,28 +71,17 @@ class OnDask:
         if self._client is not None:
             self._client.cancel(list(self._futures))
             self._client.close()
-        if self._store is not None:
-            self._store.close()
+        self.close()
 
-    def run(self, jobs: Sequence[Job], progress: Progress = lambda share: None) -> list[Fit | Failure]:
-        """The results, in the order of the jobs."""
-        keys = [job.key() for job in jobs] if self._store is not None else []
-        kept = [None] * len(jobs) if self._store is None else [self._store.get(key) for key in keys]
-        found: dict[int, Fit | Failure] = {i: one for i, one in enumerate(kept) if one is not None}
-        progress(len(found) / max(len(jobs), 1))
-        left = [i for i in range(len(jobs)) if i not in found]
-        if left:
-            client = self._connected()
-            from dask import distributed
+    def _results(self, jobs: Sequence[Job], left: Sequence[int]) -> Iterator[tuple[int, Fit | Failure]]:
+        if not left:
+            return
+        client = self._connected()
+        from dask import distributed
 
-            self._futures = {client.submit(_run, jobs[i], tuple(own.files), pure=False, retries=3): i for i in left}
-            for future in distributed.as_completed(self._futures):
-                i, one = self._futures[future], future.result()
-                found[i] = one
-                if self._store is not None and isinstance(one, Fit):
-                    self._store.add(keys[i], one)
-                progress(len(found) / len(jobs))
-        return [found[i] for i in range(len(jobs))]
+        self._futures = {client.submit(_run, jobs[i], tuple(own.files), pure=False, retries=3): i for i in left}
+        for future in distributed.as_completed(self._futures):
+            yield self._futures[future], future.result()
 
     def _connected(self) -> Any:
         """Only when there is something to do."""

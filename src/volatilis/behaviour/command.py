@@ -11,20 +11,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from volatilis import catalogue
-from volatilis.behaviour import own
+from volatilis.behaviour.cluster import How
 from volatilis.behaviour.fitting import Fit
 from volatilis.behaviour.hierarchy import Group, fit_groups
-from volatilis.behaviour.many import Failure, fit_all
-from volatilis.behaviour.models import Model, parse_response
+from volatilis.behaviour.inputs import models_of, people_of
+from volatilis.behaviour.jobs import Failure
+from volatilis.behaviour.many import fit_all
+from volatilis.behaviour.models import Model
+from volatilis.behaviour.outputs import save_picture
 from volatilis.behaviour.parameters import WHOLE, searched, unit_of
-from volatilis.behaviour.people import People, Source, read_people
+from volatilis.behaviour.people import People, Source
 from volatilis.behaviour.priors import CENTRAL, AnyPrior, parse_priors
 from volatilis.behaviour.results import dataset, save, tidy
-from volatilis.tables import kind_of, writer
+from volatilis.tables import check_outputs, writer
 
 METHODS = ("ml", "map", "hierarchical")
-PICTURES = (".png", ".pdf", ".svg")
 NETCDF = ".nc"
 
 
@@ -33,8 +34,8 @@ class Order(NamedTuple):
 
     method    ml (maximum likelihood), map (maximum a posteriori, weak priors but for those stated) or hierarchical
     priors    such as p_c=0.01:0.5, the range that holds 95 % of the prior
+    how       starts, seed, where it is computed, and a folder that keeps finished fits: the same order goes on from there
     own       Python files with response models of one's own
-    store     a folder that keeps finished fits: the same order goes on from there
     """
 
     source: Source
@@ -43,12 +44,9 @@ class Order(NamedTuple):
     response: str
     method: str = "ml"
     priors: tuple[str, ...] = ()
-    starts: int = 10
-    seed: int = 0
-    workers: int | None = None
+    how: How = How()
     profile: bool = False
     own: tuple[str, ...] = ()
-    store: str | None = None
 
 
 class Results(NamedTuple):
@@ -69,7 +67,7 @@ class Results(NamedTuple):
         settings = {
             "command": command_of(self.order),
             "table_sha256": hashlib.sha256(pathlib.Path(table).read_bytes()).hexdigest(),
-            "order": {**self.order._asdict(), "source": self.order.source._asdict()},
+            "order": {**self.order._asdict(), "source": self.order.source._asdict(), "how": self.order.how._asdict()},
             "priors": prior_texts(self.order, self.models, self.people),
         }
         return dataset(self._all(), self.groups, settings)
@@ -79,32 +77,22 @@ class Results(NamedTuple):
         return [*self.fits, *refused]
 
 
-def models_of(order: Order) -> tuple[Model, ...]:
-    for path in order.own:
-        own.load_responses(path)
-    family, response = catalogue.parse_family(order.family), parse_response(order.response)
-    return tuple(Model(family, learner, response) for learner in catalogue.parse_learners(order.learners))
-
-
 def run_fits(order: Order, progress: Callable[[float], None] = lambda share: None) -> Results:
     """Read, check and fit. A person who cannot be fitted is told; if there is nobody else, that is an error."""
     if order.method not in METHODS:
         raise ValueError(f"method = {order.method!r} is not accepted; one of {', '.join(METHODS)} is")
-    models = models_of(order)
+    models = models_of(order.family, order.learners, order.response, order.own)
     if not any(model.free() for model in models):
         raise ValueError("no parameter is free; write one as varsmile:m=free")
     prior = _prior(order, models)
-    people = read_people(order.source, *models)
-    if not people.persons:
-        raise ValueError(f"nobody can be fitted: {next(iter(people.refused.values()))}")
-    many = (order.starts, order.seed, order.workers)
-    groups: list[Group] = []
+    people = people_of(order.source, models)
+    (starts, seed, workers, folder, scheduler), groups = order.how, list[Group]()
     if order.method == "hierarchical":
-        groups = fit_groups(models, people.persons, *many, progress=progress, folder=order.store)
+        groups = fit_groups(models, people.persons, starts, seed, workers, None, progress, folder, scheduler)
         fits = [group.fits[i] for i in range(len(people.persons)) for group in groups]
     else:
         unit = None if prior is None else unit_of(np.concatenate([person.outcomes() for person in people.persons]))
-        fits = fit_all(models, people.persons, *many, prior, unit, progress, order.store, order.profile)
+        fits = fit_all(*(models, people.persons, starts, seed, workers, prior, unit, progress, folder, order.profile, scheduler))
     if not any(isinstance(one, Fit) for one in fits):
         raise ValueError(f"nobody could be fitted: {next(one.message for one in fits if isinstance(one, Failure))}")
     return Results(order, models, people, fits, groups)
@@ -138,12 +126,9 @@ def prior_texts(order: Order, models: Sequence[Model], people: People) -> dict[s
     return told
 
 
-def check_outputs(out: str, plot: str | None) -> None:
+def check_names(table: str, out: str, plot: str | None) -> None:
     """Before anything is computed."""
-    if out != "-" and not out.endswith(NETCDF):
-        kind_of(out)
-    if plot is not None and not plot.endswith(PICTURES):
-        raise ValueError(f"--plot {plot}: its ending is not among {', '.join(PICTURES)}")
+    check_outputs({"--out": out}, plot, table, (NETCDF,))
 
 
 def write(results: Results, out: str, plot: str | None = None) -> None:
@@ -153,7 +138,9 @@ def write(results: Results, out: str, plot: str | None = None) -> None:
     else:
         write_table(out, results.table())
     if plot is not None:
-        draw(results, plot)
+        from volatilis.plots import fits as picture
+
+        save_picture(picture, results.dataset(), plot)
 
 
 def write_table(out: str | os.PathLike[str], frame: Any) -> None:
@@ -163,19 +150,6 @@ def write_table(out: str | os.PathLike[str], frame: Any) -> None:
     with writer(out, table.schema) as put:
         for batch in table.to_batches():
             put(batch)
-
-
-def draw(results: Results, plot: str) -> None:
-    from matplotlib.figure import Figure
-
-    from volatilis.plots import fits as picture
-    from volatilis.tables.writing import whole_file
-
-    data = results.dataset()
-    figure = Figure(figsize=picture.size(data))
-    picture.draw(data, figure)
-    with whole_file(plot) as file:
-        figure.savefig(file, format=pathlib.Path(plot).suffix[1:], dpi=150)
 
 
 def command_of(order: Order) -> str:
@@ -198,5 +172,5 @@ def command_of(order: Order) -> str:
     words += [word for learner in order.learners for word in ("--learner", learner)]
     words += ["--response", order.response]
     words += [word for option, value, usual in given if value != usual for word in (option, str(value))]
-    words += ["--starts", str(order.starts), "--seed", str(order.seed), *(["--profile"] if order.profile else [])]
+    words += ["--starts", str(order.how.starts), "--seed", str(order.how.seed), *(["--profile"] if order.profile else [])]
     return shlex.join(words)

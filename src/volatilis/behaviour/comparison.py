@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from volatilis.behaviour.cluster import How, Pool, Progress, fit_people
+from volatilis.behaviour.cluster import How, fit_people
 from volatilis.behaviour.fitting import Fit
 from volatilis.behaviour.folds import Fold, folds
-from volatilis.behaviour.many import Failure
+from volatilis.behaviour.jobs import Failure, Pool, Progress
 from volatilis.behaviour.models import Model
 from volatilis.behaviour.objective import Objective
 from volatilis.behaviour.parameters import WHOLE, Unit, searched, unit_of
@@ -176,6 +176,8 @@ def predict(model: Model, fit: Fit, person: Person, seed: int) -> float | Failur
 
 def group(comparison: Comparison, criterion: str = "bic", seed: int = 0) -> Group:
     """Sums, differences and random-effects selection. A person without a number under some model is left out, and named."""
+    if comparison.failures and not any(isinstance(one, Fit) for own in comparison.fits for one in own):
+        raise ValueError(f"nobody could be fitted: {comparison.failures[0].message}")
     return group_of(criterion, comparison.persons, comparison.evidence(criterion), seed)
 
 

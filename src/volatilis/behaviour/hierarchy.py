@@ -14,13 +14,14 @@ group does.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
+from volatilis.behaviour.cluster import How, fit_people
 from volatilis.behaviour.fitting import Fit, log_evidence
-from volatilis.behaviour.many import Failure, Job, Workers
+from volatilis.behaviour.jobs import Failure, Pool, Progress
 from volatilis.behaviour.models import Model
 from volatilis.behaviour.parameters import Unit, searched, unit_of
 from volatilis.behaviour.priors import AnyPrior, Prior, weak
@@ -65,37 +66,37 @@ def fit_groups(
     seed: int = 0,
     workers: int | None = None,
     unit: Unit | None = None,
-    progress: Callable[[float], None] = lambda share: None,
+    progress: Progress = lambda share: None,
     folder: str | os.PathLike[str] | None = None,
+    scheduler: str | None = None,
 ) -> list[Group]:
     """One group per model; all people in the same unit, by default that of all outcomes together. Arguments as of `fit_all`."""
     if not persons:
         raise ValueError("there is nobody to fit")
     unit = unit or unit_of(np.concatenate([person.outcomes() for person in persons]))
-    groups = []
-    with Workers(workers, len(persons), folder) as pool:
+    groups, how = [], How(starts, seed, workers, folder, scheduler)
+    with how.pool(len(persons)) as pool:
         for number, model in enumerate(models):
             part = _part_of(progress, number, len(models))
-            groups.append(_fit_group(model, persons, starts, seed, unit, pool, part))
+            groups.append(_fit_group(model, persons, how, unit, pool, part))
     progress(1.0)
     return groups
 
 
-def _part_of(progress: Callable[[float], None], number: int, parts: int) -> Callable[[float], None]:
+def _part_of(progress: Progress, number: int, parts: int) -> Progress:
     return lambda share: progress((number + share) / parts)
 
 
 def _fit_group(
     model: Model,
     persons: Sequence[Person],
-    starts: int,
-    seed: int,
+    how: How,
     unit: Unit,
-    pool: Workers,
-    progress: Callable[[float], None],
+    pool: Pool,
+    progress: Progress,
 ) -> Group:
     def fitted(prior: AnyPrior) -> list[Fit | Failure]:
-        return pool.run([Job(model, person, starts, seed, prior, unit) for person in persons])
+        return [one for own in fit_people(pool, how, [model], persons, prior, unit) for one in own]
 
     alone = fits = fitted(weak)
     names = next((one.names for one in fits if isinstance(one, Fit)), ())

@@ -26,7 +26,7 @@ class Source(NamedTuple):
 
     by         what makes a person
     outcome    what was observed
-    response   what the person said or chose; None: the column "prediction"
+    response   what the person said or chose; None: nobody was asked, and there is nothing to fit
     when       whether the response was given before or after the trial's outcome
     block      where its value changes a block begins, and the learner starts anew
     reset      not 0 where a block begins
@@ -40,7 +40,7 @@ class Source(NamedTuple):
     table: str | os.PathLike[str]
     by: tuple[str, ...] = ("subject",)
     outcome: str = "outcome"
-    response: str = "prediction"
+    response: str | None = "prediction"
     when: str = "before"
     block: str | None = None
     reset: str | None = None
@@ -99,10 +99,10 @@ def read_people(source: Source, model: Model, *others: Model) -> People:
 
 def _columns(source: Source, parameters: tuple[str, ...]) -> list[tuple[str, str]]:
     block, reset = (source.block, "where a block begins"), (source.reset, "where a block begins")
-    optional = (block, reset, (source.catch, "catch trials"), (source.trial, "the number of a trial"))
+    given = (source.response, "the response")
+    optional = (given, block, reset, (source.catch, "catch trials"), (source.trial, "the number of a trial"))
     return [
         (source.outcome, "the outcome"),
-        (source.response, "the response"),
         *((name, "a person") for name in source.by),
         *((name, use) for name, use in optional if name is not None),
         *((name, "a parameter") for name in parameters),
@@ -114,8 +114,9 @@ class _Reader:
 
     def __init__(self, path: str, rows: Any, source: Source, model: Model, parameters: tuple[str, ...]) -> None:
         self._path, self._source, self._model = path, source, model
-        self._outcomes = self._categories(rows, source.outcome) if source.categories else self._numbers(rows, source.outcome)
-        self._given = self._categories(rows, source.response) if source.categories else self._numbers(rows, source.response)
+        read = self._categories if source.categories else self._numbers
+        self._outcomes = read(rows, source.outcome)
+        self._given = np.full(rows.num_rows, np.nan) if source.response is None else read(rows, source.response)
         self._begins = self._marks(rows, source.reset)
         self._catch = self._marks(rows, source.catch)
         self._blocks = None if source.block is None else np.array(texts(rows.column(source.block)), dtype=object)
@@ -125,7 +126,7 @@ class _Reader:
     def person(self, name: str, group: Group) -> Person:
         own = np.arange(len(self._outcomes))[group.rows]
         given, scored = self._given[own], ~np.isnan(self._given[own]) & ~self._catch[own]
-        if not scored.any():
+        if self._source.response is not None and not scored.any():
             raise TableError(f"{shown(self._source.by, group.key)}: no response to fit")
         self._check_bounds(own, given)
         self._check_trials(own, group)

@@ -17,7 +17,7 @@ import numpy as np
 from volatilis.behaviour.cluster import How, fit_people
 from volatilis.behaviour.comparison import check_models, laplace, unit_of_all
 from volatilis.behaviour.fitting import Fit
-from volatilis.behaviour.many import Failure
+from volatilis.behaviour.jobs import Failure
 from volatilis.behaviour.models import Model
 from volatilis.behaviour.parameters import WHOLE, Unit, searched
 from volatilis.behaviour.priors import weak
@@ -142,6 +142,10 @@ def recover(
     count = people or len(persons)
     with how.pool(len(models) * (len(persons) + len(models) * count)) as pool:
         first = fit_people(pool, how, models, persons, prior, unit, lambda share: progress("people", share))
+        if not any(isinstance(one, Fit) for own in first for one in own):
+            raise ValueError(
+                f"nobody could be fitted: {next(one.message for own in first for one in own if isinstance(one, Failure))}"
+            )
         truths, simulated = _simulated(models, persons, first, unit, count, draw, how.seed)
         second = fit_people(pool, how, models, simulated, prior, unit, lambda share: progress("simulated people", share))
     evidence = np.array(

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -11,20 +10,26 @@ import numpy as np
 from volatilis.behaviour.comparison import Comparison, Group
 from volatilis.behaviour.fitting import Fit
 from volatilis.behaviour.recovery import Recovery
-from volatilis.tables import writer
 
 
-def write_columns(path: str | os.PathLike[str], columns: Mapping[str, Sequence[Any]]) -> None:
-    """The path's ending says which kind of table."""
-    import pyarrow as pa
+def people_columns(comparison: Comparison, group: Group, refused: Mapping[str, str]) -> dict[str, list[Any]]:
+    """One row per person and model: criteria, parameters, and what must be known before they are used.
 
-    batch = pa.RecordBatch.from_pydict({name: pa.array(list(values)) for name, values in columns.items()})
-    with writer(path, batch.schema) as write:
-        write(batch)
+    refused    people of the table who could not be read, and why: rows without numbers, at the end
+    """
+    columns = _fitted_columns(comparison, group)
+    for name, why in refused.items():
+        for k, label in enumerate(comparison.models):
+            nothing = {
+                column: float("nan") if isinstance(values[0], float) else type(values[0])() for column, values in columns.items()
+            }
+            own = {"person": name, "model": label, "parameters": int(comparison.parameters[k]), "warnings": f"left out: {why}"}
+            for column, values in columns.items():
+                values.append((nothing | own)[column])
+    return columns
 
 
-def people_columns(comparison: Comparison, group: Group) -> dict[str, list[Any]]:
-    """One row per person and model: criteria, parameters, and what must be known before they are used."""
+def _fitted_columns(comparison: Comparison, group: Group) -> dict[str, list[Any]]:
     labels, pairs = comparison.models, [(i, k) for i in range(len(comparison.persons)) for k in range(len(comparison.models))]
     fits = [comparison.fits[i][k] for i, k in pairs]
     evidence = comparison.evidence(group.criterion)

@@ -9,7 +9,7 @@ import numpy as np
 
 from volatilis.behaviour.comparison import Comparison, Group
 from volatilis.behaviour.conclusions import conclusions, recovered, thresholds
-from volatilis.behaviour.many import Failure
+from volatilis.behaviour.jobs import Failure
 from volatilis.behaviour.recovery import Recovery
 
 SHOWN = 5  # failures that are told in full

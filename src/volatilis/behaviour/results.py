@@ -12,7 +12,7 @@ import numpy as np
 
 from volatilis.behaviour.fitting import Fit, intervals, log_evidence
 from volatilis.behaviour.hierarchy import Group
-from volatilis.behaviour.many import Failure
+from volatilis.behaviour.jobs import Failure
 
 PER_FIT = ("log_likelihood", "log_prior", "aic", "bic", "log_evidence", "responses", "evaluations")
 PER_PARAMETER = ("value", "se", "low", "high")

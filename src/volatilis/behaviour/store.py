@@ -1,4 +1,4 @@
-"""Finished fits in a folder, one line of JSON each, so that a run that was stopped goes on where it was.
+"""Finished fits in a folder, so that a run that was stopped goes on where it was.
 
 A fit is known by a digest of all that decides it: model, data, settings, version. Whatever differs is fitted anew.
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import importlib.metadata
-import json
 import os
 import pathlib
 from typing import Any
@@ -15,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from volatilis.behaviour.fitting import Fit
+from volatilis.behaviour.kept_lines import KeptLines
 from volatilis.behaviour.models import Model
 from volatilis.behaviour.scoring import Person
 
@@ -22,33 +22,25 @@ FORMAT = 1
 
 
 class Store:
-    """Reads what is there, adds what is new. A last line that was cut off is not there."""
+    """Reads what is there, adds what is new."""
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
-        self._path = pathlib.Path(folder) / "fits.jsonl"
-        self._path.parent.mkdir(parents=True, exist_ok=True)
         self._found: dict[str, Fit] = {}
-        whole = 0
-        for line in self._path.read_bytes().splitlines(keepends=True) if self._path.exists() else ():
-            if not line.endswith(b"\n"):
-                break
-            whole += len(line)
-            entry = json.loads(line)
-            key = entry.pop("key")
-            self._found[key] = from_json(entry)
-        self._file = self._path.open("ab")
-        self._file.truncate(whole)
+        self._lines = KeptLines(pathlib.Path(folder) / "fits.jsonl", self._take)
+
+    def _take(self, entry: dict[str, Any]) -> None:
+        key = entry.pop("key")
+        self._found[key] = from_json(entry)
 
     def get(self, key: str) -> Fit | None:
         return self._found.get(key)
 
     def add(self, key: str, fit: Fit) -> None:
         self._found[key] = fit
-        self._file.write(json.dumps({"key": key} | to_json(fit)).encode() + b"\n")
-        self._file.flush()
+        self._lines.add({"key": key} | to_json(fit))
 
     def close(self) -> None:
-        self._file.close()
+        self._lines.close()
 
 
 def to_json(fit: Fit) -> dict[str, Any]:

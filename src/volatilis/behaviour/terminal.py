@@ -9,7 +9,7 @@ import numpy as np
 from volatilis.behaviour.command import Results, prior_texts
 from volatilis.behaviour.fitting import Fit
 from volatilis.behaviour.hierarchy import Group
-from volatilis.behaviour.many import Failure
+from volatilis.behaviour.jobs import Failure
 
 SHOWN = 8  # people of whom something is told one by one
 
@@ -42,6 +42,9 @@ def _table(results: Results) -> Any:
     frame = results.table()
     for k, model in enumerate(results.models):
         own = frame[frame.model == model.label]
+        if own.log_likelihood.isna().all():
+            table.add_row(model.label, "", "", "nobody was fitted")
+            continue
         for i, name in enumerate(model.free()):
             low, middle, high = np.nanquantile(own[own.parameter == name]["value"], (0.25, 0.5, 0.75))
             shared = _of_group(results.groups[k], name) if results.groups else ()
@@ -54,6 +57,8 @@ def _totals(results: Results) -> list[str]:
     lines = []
     for model in results.models:
         own = frame[frame.model == model.label]
+        if own.empty:
+            continue
         warned = int((own.warnings != "").sum())
         sums = f"log likelihood {own.log_likelihood.sum():,.1f}, BIC {own.bic.sum():,.1f}"
         lines.append(f"{model.label}: {sums}; {warned} of {len(own)} people with a warning")

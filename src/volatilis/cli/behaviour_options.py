@@ -1,120 +1,190 @@
-"""Options of the commands about people's behaviour, and people and models from them."""
+"""Options of the commands about people's behaviour: one definition each, and people and fits from them."""
 
 from __future__ import annotations
 
+import contextlib
 import sys
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from volatilis.cli.fit import ends
 from volatilis.cli.options import names
 
 if TYPE_CHECKING:
+    from volatilis.behaviour.cluster import How
     from volatilis.behaviour.models import Model
-    from volatilis.behaviour.people import Source
-    from volatilis.behaviour.scoring import Person
+    from volatilis.behaviour.people import People, Source
+
+COLUMNS, FITS = "Columns of the table", "How it is fitted"
+SOON = 2.0  # seconds in which nobody asks how far it is
 
 Family = Annotated[
     str, typer.Option(help="What is observed, such as gaussian:sigma=10,mu_0=150,sigma_0=87; sigma=free is fitted.")
 ]
 Learners = Annotated[
-    list[str],
-    typer.Option("--learner", help="A learner, such as varsmile:m=free; give two or more, each with its own --learner."),
+    list[str], typer.Option("--learner", help="A learner with what is free, such as varsmile:m=free; may be given several times.")
 ]
 Response = Annotated[str, typer.Option(help="A response model, such as laplace:sd=free,lapse=0.01; see volatilis responses.")]
-By = Annotated[str, typer.Option("--by", "--subject", metavar="COLUMN,...", help="Columns that make a person.")]
-Outcome = Annotated[str, typer.Option(metavar="COLUMN", help="What was observed.")]
-ResponseColumn = Annotated[str, typer.Option(metavar="COLUMN", help="What the person said or chose.")]
-When = Annotated[str, typer.Option(help="Whether the response was given before or after the trial's outcome.")]
-Block = Annotated[str | None, typer.Option(metavar="COLUMN", help="Where its value changes the learner starts anew.")]
-Reset = Annotated[str | None, typer.Option(metavar="COLUMN", help="Not 0 where a block begins and the learner starts anew.")]
-Catch = Annotated[str | None, typer.Option(metavar="COLUMN", help="Not 0 where the mean was shown: learned from, not scored.")]
-Missing = Annotated[str, typer.Option(help="A missing outcome: error, elapse (time passes) or skip (no update).")]
-Trial = Annotated[str | None, typer.Option(metavar="COLUMN", help="Numbers a person's trials; none may come twice.")]
-Bounds = Annotated[str | None, typer.Option(metavar="LOW,HIGH", help="Ends of the slider; none may lie beyond.")]
-Own = Annotated[list[str] | None, typer.Option(metavar="FILE.py", help="Response models of your own.")]
-Categories = Annotated[
-    str | None, typer.Option(metavar="NAME,...", help="Names of the categories, in order, where outcomes and choices are texts.")
-]
-Starts = Annotated[int, typer.Option(min=1, help="Of each search for the best parameters.")]
-Seed = Annotated[int, typer.Option(min=0, help="For starts, simulated responses, and learners that sample.")]
-Workers = Annotated[int | None, typer.Option(min=1, help="Processes; one per core if not given. The numbers are the same.")]
-Store = Annotated[
-    str | None, typer.Option(metavar="FOLDER", help="Keeps finished fits: the same command goes on where it was stopped.")
-]
-Scheduler = Annotated[str | None, typer.Option(metavar="ADDRESS", help="A Dask scheduler to fit on, such as tcp://host:8786.")]
 Plot = Annotated[str | None, typer.Option(metavar="OUT.png", help="A picture; .png, .pdf or .svg.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no summary.")]
-PICTURES = (".png", ".pdf", ".svg")
+
+By = Annotated[
+    str, typer.Option("--by", "--subject", metavar="COLUMN,...", help="Columns that make a person.", rich_help_panel=COLUMNS)
+]
+Outcome = Annotated[str, typer.Option(metavar="COLUMN", help="What was observed.", rich_help_panel=COLUMNS)]
+ResponseColumn = Annotated[str, typer.Option(metavar="COLUMN", help="What the person said or chose.", rich_help_panel=COLUMNS)]
+When = Annotated[str, typer.Option(help="A response was given before or after its row's outcome.", rich_help_panel=COLUMNS)]
+Block = Annotated[
+    str | None, typer.Option(metavar="COLUMN", help="Where its value changes the learner starts anew.", rich_help_panel=COLUMNS)
+]
+Reset = Annotated[
+    str | None,
+    typer.Option(metavar="COLUMN", help="Not 0 where a block begins and the learner starts anew.", rich_help_panel=COLUMNS),
+]
+Catch = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN", help="Not 0 where the hidden mean was shown: learned from, not scored.", rich_help_panel=COLUMNS
+    ),
+]
+Trial = Annotated[
+    str | None, typer.Option(metavar="COLUMN", help="Numbers a person's trials; none may come twice.", rich_help_panel=COLUMNS)
+]
+Missing = Annotated[
+    str, typer.Option(help="A missing outcome: error, elapse (time passes) or skip (no update).", rich_help_panel=COLUMNS)
+]
+Bounds = Annotated[
+    str | None, typer.Option(metavar="LOW,HIGH", help="Ends of the slider; none may lie beyond.", rich_help_panel=COLUMNS)
+]
+Categories = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME,...",
+        help="Names of the categories, in order, where outcomes and choices are texts.",
+        rich_help_panel=COLUMNS,
+    ),
+]
+
+Starts = Annotated[int, typer.Option(min=1, help="Of each search for the best parameters.", rich_help_panel=FITS)]
+Seed = Annotated[int, typer.Option(min=0, help="Of all that is random.", rich_help_panel=FITS)]
+Workers = Annotated[
+    int | None,
+    typer.Option(min=1, help="Processes; one per core if not given. The numbers are the same.", rich_help_panel=FITS),
+]
+Scheduler = Annotated[
+    str | None,
+    typer.Option(metavar="ADDRESS", help="A Dask scheduler to fit on, such as tcp://host:8786.", rich_help_panel=FITS),
+]
+Store = Annotated[
+    str | None,
+    typer.Option(metavar="FOLDER", help="Keeps what is finished: the same command goes on from there.", rich_help_panel=FITS),
+]
+Own = Annotated[list[str] | None, typer.Option(metavar="FILE.py", help="Response models of your own.", rich_help_panel=FITS)]
 
 
-def models_from(family: str, learners: Sequence[str], response: str, own: Sequence[str] | None) -> list[Model]:
-    """One model per learner, with labels that differ."""
-    from volatilis.behaviour.models import Model, parse_response
-    from volatilis.behaviour.own import load_responses
-    from volatilis.catalogue import parse_family, parse_learners
+class Columns(NamedTuple):
+    """Where people's trials stand."""
 
-    for path in own or ():
-        load_responses(path)
-    return [Model(parse_family(family), learner, parse_response(response)) for learner in parse_learners(learners)]
+    by: By = "subject"
+    outcome: Outcome = "outcome"
+    response_column: ResponseColumn = "prediction"
+    when: When = "before"
+    block: Block = None
+    reset: Reset = None
+    catch: Catch = None
+    trial: Trial = None
+    missing: Missing = "error"
+    bounds: Bounds = None
+    categories: Categories = None
+
+    def source(self, table: str) -> Source:
+        from volatilis.behaviour.people import Source
+
+        return Source(
+            table,
+            by=names(self.by),
+            outcome=self.outcome,
+            response=self.response_column,
+            when=self.when,
+            block=self.block,
+            reset=self.reset,
+            catch=self.catch,
+            missing=self.missing,
+            bounds=ends(self.bounds),
+            categories=() if self.categories is None else names(self.categories),
+            trial=self.trial,
+        )
 
 
-def source_from(
-    table: str,
-    by: str,
-    outcome: str,
-    response_column: str,
-    when: str,
-    block: str | None,
-    reset: str | None,
-    catch: str | None,
-    missing: str,
-    bounds: str | None,
-    categories: str | None,
-    trial: str | None,
-) -> Source:
-    """Where trials stand."""
-    from volatilis.behaviour.people import Source
+class Fits(NamedTuple):
+    """How fits are made, and where."""
 
-    listed = () if categories is None else names(categories)
-    where = (table, names(by), outcome, response_column, when, block, reset, catch, missing)
-    return Source(*where, ends(bounds), listed, trial)
+    starts: Starts = 10
+    seed: Seed = 0
+    workers: Workers = None
+    scheduler: Scheduler = None
+    store: Store = None
+    own: Own = None
+
+    def how(self) -> How:
+        from volatilis.behaviour.cluster import How
+
+        return How(self.starts, self.seed, self.workers, self.store, self.scheduler)
 
 
-def read(source: Source, models: Sequence[Model], quiet: bool) -> tuple[Person, ...]:
+def ends(text: str | None) -> tuple[float, float] | None:
+    """The two ends of a slider."""
+    if text is None:
+        return None
+    try:
+        low, high = (float(part) for part in text.split(","))
+    except ValueError:
+        low, high = 0.0, 0.0
+    if not low < high:
+        raise ValueError(f"--bounds {text}: not accepted; write LOW,HIGH, such as 0,300")
+    return low, high
+
+
+def kept(store: str | None) -> str:
+    """What is said of a run that was stopped."""
+    if store is None:
+        return "Nothing was written; --store FOLDER would keep what is done."
+    return f"What is done is kept in {store}; the same command goes on from there."
+
+
+def read(source: Source, models: Sequence[Model], quiet: bool) -> People:
     """People, and a word on standard error for each who cannot be fitted."""
-    from volatilis.behaviour.people import read_people
+    from volatilis.behaviour.inputs import people_of
 
-    people = read_people(source, *models)
+    people = people_of(source, models)
     if not quiet:
         for name, note in people.notes.items():
             print(f"{name}: {note}", file=sys.stderr)
         for reason in people.refused.values():
             print(f"left out: {reason}", file=sys.stderr)
-    if not people.persons:
-        raise ValueError(f"{source.table}: nobody can be fitted: {next(iter(people.refused.values()), 'there is no one')}")
-    return people.persons
+    return people
 
 
-def check_outputs(plot: str | None, quiet: bool, *outputs: str | None) -> None:
-    """Before any work is done."""
-    if plot is not None and not plot.lower().endswith(PICTURES):
-        raise ValueError(f"--plot {plot}: a picture ends in {', '.join(PICTURES)}")
-    if quiet and plot is None and all(out is None for out in outputs):
+def check_quiet(quiet: bool, *outputs: str | None) -> None:
+    if quiet and all(out is None for out in outputs):
         raise ValueError("--quiet without an output gives nothing: name one, or leave --quiet out")
 
 
-def save_picture(path: str, draw: Callable[[Any, Any], None], size: tuple[float, float], dataset: Any) -> None:
-    """Whole or not at all, without a display."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
+@contextlib.contextmanager
+def progress(quiet: bool, before: str = "") -> Iterator[Callable[[str, float], None]]:
+    """A bar for each thing that is done, by its name; lines, where there is no terminal, if it takes long."""
+    if quiet:
+        yield lambda what, share: None
+        return
+    from volatilis.paper.progress import Bars
 
-    from volatilis.tables.writing import whole_file
+    begun = time.monotonic()
+    with Bars() as bars:
 
-    figure = Figure(size)
-    FigureCanvasAgg(figure)
-    draw(dataset, figure)
-    with whole_file(path) as file:
-        figure.savefig(file, format=path.rsplit(".", 1)[1].lower(), dpi=150)
+        def update(what: str, share: float) -> None:
+            if sys.stderr.isatty() or time.monotonic() - begun > SOON:
+                bars.update(f"{before}{what}", share)
+
+        yield update

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import sys
 from typing import Annotated
 
@@ -10,23 +9,27 @@ import typer
 
 from volatilis.cli import behaviour_options as options
 from volatilis.cli.errors import reported
+from volatilis.cli.option_groups import with_groups
 from volatilis.cli.options import Table
 
 EXAMPLES = """
 Examples:
 
   volatilis compare trials.csv --family gaussian:sigma=10,mu_0=150,sigma_0=87 --response gaussian:sd=free
-      --learner varsmile:m=free --learner nas12*:p_c=free --learner leaky:omega=free --out people.csv --plot comparison.png
+      --learner varsmile:m=free --learner 'nas12*:p_c=free' --learner leaky:omega=free --out people.csv --plot comparison.png
 
-  volatilis compare choices.tsv --family bernoulli --response softmax:beta=free --response-column choice
+  volatilis compare choices.tsv --family bernoulli --response softmax:beta=free,lapse=0.01 --response-column choice
       --learner varsmile:m=free --learner leaky:omega=free --criterion laplace --store fits
 """
 
 
+@with_groups
 def compare(
     table: Table,
     family: options.Family,
     learners: options.Learners,
+    columns: options.Columns,
+    fits: options.Fits,
     response: options.Response = "gaussian:sd=free",
     out: Annotated[str | None, typer.Option(help="A table: one row per person and model. -: CSV on standard output.")] = None,
     summary: Annotated[str | None, typer.Option(metavar="OUT", help="A table: one row per model, for the whole group.")] = None,
@@ -35,57 +38,31 @@ def compare(
         str, typer.Option(help="For the group: bic, aic, laplace, cross_validated or log_likelihood. The table has all.")
     ] = "bic",
     folds: Annotated[int, typer.Option(min=0, help="Of cross-validation, at most; blocks make folds. 0: none.")] = 10,
-    by: options.By = "subject",
-    outcome: options.Outcome = "outcome",
-    response_column: options.ResponseColumn = "prediction",
-    when: options.When = "before",
-    block: options.Block = None,
-    reset: options.Reset = None,
-    catch: options.Catch = None,
-    trial: options.Trial = None,
-    missing: options.Missing = "error",
-    bounds: options.Bounds = None,
-    categories: options.Categories = None,
-    starts: options.Starts = 10,
-    seed: options.Seed = 0,
-    workers: options.Workers = None,
-    scheduler: options.Scheduler = None,
-    store: options.Store = None,
-    own: options.Own = None,
     quiet: options.Quiet = False,
 ) -> None:
     """Compare learners as models of people: likelihood, AIC, BIC, Laplace evidence, cross-validation, and group selection."""
-    kept = (
-        f"Finished fits are in {store}: the same command goes on." if store else "Nothing was kept: --store FOLDER would keep it."
-    )
-    with reported("compare", kept), contextlib.ExitStack() as stack:
-        from volatilis.behaviour import comparison, result_tables, result_texts
-        from volatilis.behaviour.cluster import How
-        from volatilis.paper.progress import Bars
+    with reported("compare", options.kept(fits.store)):
+        from volatilis.behaviour import comparison, inputs, result_tables, result_texts
+        from volatilis.behaviour.outputs import save_picture, write_columns
         from volatilis.plots import comparison as picture
+        from volatilis.tables import check_outputs
 
-        options.check_outputs(plot, quiet, out, summary)
+        check_outputs({"--out": out, "--summary": summary}, plot, table)
+        options.check_quiet(quiet, out, summary, plot)
         comparison.check_criterion(criterion)
         if criterion == "cross_validated" and folds < 2:
             raise ValueError("--criterion cross_validated needs --folds 2 or more")
-        models = options.models_from(family, learners, response, own)
-        source = options.source_from(
-            *(table, by, outcome, response_column, when, block, reset, catch, missing, bounds, categories, trial)
-        )
-        persons = options.read(source, models, quiet)
-        bars = None if quiet else stack.enter_context(Bars())
-        how = How(starts, seed, workers, store, scheduler)
-        update = (lambda what, share: None) if bars is None else (lambda what, share: bars.update(f"fits: {what}", share))
-        found = comparison.compare(models, persons, how, folds, update)
-        stack.close()
-        group = comparison.group(found, criterion, seed)
+        models = inputs.models_of(family, learners, response, fits.own or ())
+        people = options.read(columns.source(table), models, quiet)
+        with options.progress(quiet, "fits: ") as progress:
+            found = comparison.compare(models, people.persons, fits.how(), folds, progress)
+        group = comparison.group(found, criterion, fits.seed)
         if plot is not None:
-            dataset = comparison.dataset(found, group)
-            options.save_picture(plot, picture.draw, picture.size(dataset), dataset)
+            save_picture(picture, comparison.dataset(found, group), plot)
         if summary is not None:
-            result_tables.write_columns(summary, result_tables.group_columns(found, group))
+            write_columns(summary, result_tables.group_columns(found, group))
         if out is not None:
-            result_tables.write_columns(out, result_tables.people_columns(found, group))
+            write_columns(out, result_tables.people_columns(found, group, people.refused))
         if not quiet:
             print("\n".join(result_texts.comparison_text(found, group)), file=sys.stderr if out == "-" else sys.stdout)
 

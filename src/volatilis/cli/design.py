@@ -6,15 +6,18 @@ from typing import Annotated
 
 import typer
 
-from volatilis.cli import options
+from volatilis.cli import behaviour_options, options
 from volatilis.cli.errors import reported
 
 EXAMPLES = """
 Examples:
 
-  volatilis design --family gaussian:sigma=10,mu_0=150,sigma_0=20 --p-c 0.1 --learner nas12*:p_c=0.1 --learner varsmile:m=0.1
+  volatilis design --family gaussian:sigma=10,mu_0=150,sigma_0=20 --p-c 0.1 --learner 'nas12*:p_c=0.1' --learner varsmile:m=0.1
 
   volatilis design --family gaussian:sigma=0.5 --p-c 0.1 --learner pf:n=20,p_c=0.1 --noise 2 --sequence outcomes.csv
+
+  volatilis design --family gaussian:sigma=10,mu_0=150,sigma_0=20 --p-c 0.1 --learner 'nas12*:p_c=0.1' --learner varsmile:m=0.1
+      --fit --subjects 10,20 --trials 250 --store experiments --out power.csv --plot power.png
 """
 
 
@@ -42,27 +45,24 @@ def design(
     tries: Annotated[int, typer.Option(min=0, help="Attempts to improve the best one.")] = 1000,
     out: Annotated[str | None, typer.Option(metavar="OUT", help="A table of powers with their intervals.")] = None,
     plot: Annotated[str | None, typer.Option(metavar="OUT.png", help="A picture of them.")] = None,
-    store: Annotated[
-        str | None, typer.Option(metavar="FOLDER", help="Keeps finished experiments: the same command goes on from there.")
-    ] = None,
+    store: behaviour_options.Store = None,
     level: Annotated[float, typer.Option(help="Of the confidence intervals that decide.")] = 0.95,
-    seed: Annotated[int, typer.Option(min=0, help="Of everything that is random.")] = 0,
-    workers: Annotated[
-        int | None, typer.Option(min=1, help="Processes; one per core if not given. The numbers are the same.")
-    ] = None,
-    quiet: options.Quiet = False,
+    seed: behaviour_options.Seed = 0,
+    workers: behaviour_options.Workers = None,
+    quiet: behaviour_options.Quiet = False,
 ) -> None:
     """How many people and trials does it take? The power of both predictions and of the comparison of learners, by simulation."""
-    kept = "Nothing was written." if store is None else f"What is done is kept in {store}; the same command goes on from there."
-    with reported("design", kept):
+    with reported("design", behaviour_options.kept(store)):
         from volatilis.behaviour.design import Setting
-        from volatilis.behaviour.design.command import Order
+        from volatilis.behaviour.design.command import Order, deliver
         from volatilis.behaviour.design.command import design as plan
-        from volatilis.trials.terminal import progress_of
 
         counts = (options.whole_numbers("subjects", subjects), options.whole_numbers("trials", trials))
         setting = Setting(family, p_c, tuple(learner), noise, response_noise, *counts, fit, level, seed)
-        plan(Order(setting, repeats, workers, store, out, plot, sequence, candidates, tries, quiet), progress_of)
+        order = Order(setting, repeats, workers, store, out, plot, sequence, candidates, tries, quiet)
+        with behaviour_options.progress(quiet) as progress:
+            found = plan(order, progress)
+        deliver(order, found)
 
 
 design.__doc__ = f"{design.__doc__}\n\n{EXAMPLES}"

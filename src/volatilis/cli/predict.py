@@ -6,13 +6,13 @@ from typing import Annotated
 
 import typer
 
-from volatilis.cli import options
+from volatilis.cli import behaviour_options, options
 from volatilis.cli.errors import reported
 
 EXAMPLES = """
 Examples:
 
-  volatilis predict trials.csv --indicator pupil --family gaussian:sigma=10,mu_0=150,sigma_0=60 --learner nas12*:p_c=free
+  volatilis predict trials.csv --indicator pupil --family gaussian:sigma=10,mu_0=150,sigma_0=60 --learner 'nas12*:p_c=free'
 
   volatilis predict trials.csv --indicator pupil --confidence sure --family gaussian:sigma=10,mu_0=150,sigma_0=60
 """
@@ -32,13 +32,13 @@ def predict(
     confidence: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="How sure they were: with it prediction 1 needs no learner.")
     ] = None,
-    when: Annotated[str, typer.Option(help="Whether a row's prediction was given before or after its outcome.")] = "before",
+    when: behaviour_options.When = "before",
     response: Annotated[str, typer.Option(help="How predictions arise from the belief, for the fit.")] = "gaussian:sd=free",
-    by: Annotated[str, typer.Option(metavar="COLUMN,...", help="Columns that make a person.")] = "subject",
-    outcome: Annotated[str, typer.Option(metavar="COLUMN", help="The outcome's column.")] = "outcome",
-    block: Annotated[str | None, typer.Option(metavar="COLUMN", help="Learners start anew where its value changes.")] = None,
-    reset: options.Reset = None,
-    missing: options.Missing = "error",
+    by: behaviour_options.By = "subject",
+    outcome: behaviour_options.Outcome = "outcome",
+    block: behaviour_options.Block = None,
+    reset: behaviour_options.Reset = None,
+    missing: behaviour_options.Missing = "error",
     out: Annotated[str | None, typer.Option(metavar="OUT", help="A table of hypotheses, estimates and verdicts.")] = None,
     people: Annotated[str | None, typer.Option(metavar="OUT", help="A table of every person's windows.")] = None,
     plot: Annotated[str | None, typer.Option(metavar="OUT.png", help="The pictures of Figures 10B and 11B.")] = None,
@@ -68,18 +68,18 @@ def predict(
     ] = "0.025,0.4,0.025",
     p_width: Annotated[float, typer.Option(help="How far from them.", rich_help_panel=WINDOWS)] = 0.0125,
     least: Annotated[int, typer.Option(min=1, help="Trials that a person's average must rest on.", rich_help_panel=WINDOWS)] = 1,
-    starts: Annotated[int, typer.Option(min=1, help="Of the fit.")] = 5,
-    seed: Annotated[int, typer.Option(min=0, help="Of the fit, of learners that sample and of the permutation test.")] = 0,
-    quiet: options.Quiet = False,
+    starts: behaviour_options.Starts = 5,
+    seed: behaviour_options.Seed = 0,
+    quiet: behaviour_options.Quiet = False,
 ) -> None:
     """Which surprise does an indicator reflect, the Bayes Factor Surprise or Shannon's? The paper's two predictions."""
     with reported("predict"):
         from volatilis.behaviour.predictions import FirstWindow, Order, SecondWindow
         from volatilis.behaviour.predictions import predict as analyse
-        from volatilis.behaviour.predictions.command import check_outputs, deliver
-        from volatilis.trials.terminal import progress_of
+        from volatilis.behaviour.predictions.command import deliver
+        from volatilis.tables import check_outputs
 
-        check_outputs((out, people), plot)
+        check_outputs({"--out": out, "--people": people}, plot, table)
         middle, width = options.numbers("prediction-window", prediction_window, 2)
         spread, spread_width = options.numbers("spread-window", spread_window, 2)
         bounds = None
@@ -110,8 +110,8 @@ def predict(
             starts=starts,
             seed=seed,
         )
-        with progress_of(f"fitting the people of {table}", quiet) as progress:
-            found = analyse(order, progress)
+        with behaviour_options.progress(quiet) as progress:
+            found = analyse(order, lambda share: progress("people", share))
         deliver(found, indicator, out, people, plot, quiet)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import sys
 from typing import Annotated
 
@@ -10,23 +9,27 @@ import typer
 
 from volatilis.cli import behaviour_options as options
 from volatilis.cli.errors import reported
+from volatilis.cli.option_groups import with_groups
 from volatilis.cli.options import Table
 
 EXAMPLES = """
 Examples:
 
   volatilis recover trials.csv --family gaussian:sigma=10,mu_0=150,sigma_0=87 --response gaussian:sd=free
-      --learner varsmile:m=free --learner nas12*:p_c=free --learner leaky:omega=free --plot recovery.png --store fits
+      --learner varsmile:m=free --learner 'nas12*:p_c=free' --learner leaky:omega=free --plot recovery.png --store fits
 
   volatilis recover trials.csv --family gaussian:sigma=10,mu_0=150,sigma_0=87 --response gaussian:sd=free
       --learner varsmile:m=free --learner leaky:omega=free --people 100 --draw distribution --scheduler tcp://host:8786
 """
 
 
+@with_groups
 def recover(
     table: Table,
     family: options.Family,
     learners: options.Learners,
+    columns: options.Columns,
+    fits: options.Fits,
     response: options.Response = "gaussian:sd=free",
     out: Annotated[str | None, typer.Option(help="A table: true and found values. -: CSV on standard output.")] = None,
     confusion: Annotated[
@@ -40,53 +43,27 @@ def recover(
         str, typer.Option(help="Their parameters: fitted, to the person whose trials they get; or drawn from the distribution.")
     ] = "fitted",
     criterion: Annotated[str, typer.Option(help="Which model is the best: bic, aic, laplace or log_likelihood.")] = "bic",
-    by: options.By = "subject",
-    outcome: options.Outcome = "outcome",
-    response_column: options.ResponseColumn = "prediction",
-    when: options.When = "before",
-    block: options.Block = None,
-    reset: options.Reset = None,
-    catch: options.Catch = None,
-    trial: options.Trial = None,
-    missing: options.Missing = "error",
-    bounds: options.Bounds = None,
-    categories: options.Categories = None,
-    starts: options.Starts = 10,
-    seed: options.Seed = 0,
-    workers: options.Workers = None,
-    scheduler: options.Scheduler = None,
-    store: options.Store = None,
-    own: options.Own = None,
     quiet: options.Quiet = False,
 ) -> None:
     """Simulate people from each learner on the very trials of a table, fit all learners, and say what can be concluded."""
-    kept = (
-        f"Finished fits are in {store}: the same command goes on." if store else "Nothing was kept: --store FOLDER would keep it."
-    )
-    with reported("recover", kept), contextlib.ExitStack() as stack:
-        from volatilis.behaviour import recovery, result_tables, result_texts
-        from volatilis.behaviour.cluster import How
-        from volatilis.paper.progress import Bars
+    with reported("recover", options.kept(fits.store)):
+        from volatilis.behaviour import inputs, recovery, result_tables, result_texts
+        from volatilis.behaviour.outputs import save_picture, write_columns
         from volatilis.plots import recovery as picture
+        from volatilis.tables import check_outputs
 
-        options.check_outputs(plot, quiet, out, confusion)
-        models = options.models_from(family, learners, response, own)
-        source = options.source_from(
-            *(table, by, outcome, response_column, when, block, reset, catch, missing, bounds, categories, trial)
-        )
-        persons = options.read(source, models, quiet)
-        bars = None if quiet else stack.enter_context(Bars())
-        how = How(starts, seed, workers, store, scheduler)
-        update = (lambda what, share: None) if bars is None else (lambda what, share: bars.update(f"fits: {what}", share))
-        found = recovery.recover(models, persons, how, people, draw, criterion, update)
-        stack.close()
+        check_outputs({"--out": out, "--confusion": confusion}, plot, table)
+        options.check_quiet(quiet, out, confusion, plot)
+        models = inputs.models_of(family, learners, response, fits.own or ())
+        persons = options.read(columns.source(table), models, quiet).persons
+        with options.progress(quiet, "fits: ") as progress:
+            found = recovery.recover(models, persons, fits.how(), people, draw, criterion, progress)
         if plot is not None:
-            dataset = recovery.dataset(found)
-            options.save_picture(plot, picture.draw, picture.size(dataset), dataset)
+            save_picture(picture, recovery.dataset(found), plot)
         if confusion is not None:
-            result_tables.write_columns(confusion, result_tables.confusion_columns(found))
+            write_columns(confusion, result_tables.confusion_columns(found))
         if out is not None:
-            result_tables.write_columns(out, result_tables.parameter_columns(found))
+            write_columns(out, result_tables.parameter_columns(found))
         if not quiet:
             print("\n".join(result_texts.recovery_text(found)), file=sys.stderr if out == "-" else sys.stdout)
 

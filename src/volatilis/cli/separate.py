@@ -71,9 +71,10 @@ def separate(
     """Can these measures be told apart? Before anyone is scanned: which measures and learners these outcomes separate."""
     with reported("separate"):
         from volatilis.separation import Question, parse_window, separate, terminal, writing
+        from volatilis.tables import check_outputs
         from volatilis.trials.terminal import progress_of
 
-        writing.check_names(table, out, selections, plot)
+        check_outputs({"--out": out, "--selections": selections}, plot, table)
         roles = (subject, session, block)
         order = options.order_from(
             table, family, learner, by, outcome, trial, reset, measures, missing, categories, seed, workers, *roles

@@ -14,39 +14,40 @@ DECADES = 1.0  # values that span more than this go on a logarithmic axis
 
 
 def size(dataset: Any) -> tuple[float, float]:
-    columns = max(len(_parameters(dataset, label)) for label in dataset.model.values)
-    return PANEL[0] * max(columns, 1), PANEL[1] * dataset.sizes["model"] + 0.5
+    shown = _shown(dataset)
+    return PANEL[0] * max((len(names) for names in shown.values()), default=1), PANEL[1] * max(len(shown), 1) + 0.5
 
 
 @style.apply()
 def draw(dataset: Any, figure: Any) -> None:
     """Dots are values, lines 95 % intervals, orange with a warning; hollow dots: without the group; a dashed line: the group."""
     figure.set_layout_engine("constrained")
-    labels = list(dataset.model.values)
-    columns = max(max(len(_parameters(dataset, label)) for label in labels), 1)
-    axes = figure.subplots(len(labels), columns, squeeze=False)
-    for row, label in zip(axes, labels, strict=True):
-        names = _parameters(dataset, label)
+    shown = _shown(dataset)
+    columns = max((len(names) for names in shown.values()), default=1)
+    axes = figure.subplots(len(shown), columns, squeeze=False)
+    for row, (label, names) in zip(axes, shown.items(), strict=True):
         for axis, name in zip(row, names, strict=False):
             _draw_panel(axis, dataset.sel(model=label, parameter=name))
             axis.set_title(f"{label}: {name}")
         for axis in row[len(names) :]:
             axis.remove()
-        if names:
-            row[0].set_ylabel("value")
+        row[0].set_ylabel("value")
     for axis in figure.axes:
         axis.set_xlabel("people, in order")
+        axis.xaxis.get_major_locator().set_params(integer=True)
 
 
-def _parameters(dataset: Any, label: str) -> list[str]:
-    own = dataset.value.sel(model=label)
-    return [str(name) for name in dataset.parameter.values if np.isfinite(own.sel(parameter=name)).any()]
+def _shown(dataset: Any) -> dict[str, list[str]]:
+    """Models with the parameters that somebody has."""
+    there = np.isfinite(dataset.value).any("person")
+    found = {str(label): [str(name) for name in there.parameter.values[there.sel(model=label)]] for label in there.model.values}
+    return {label: names for label, names in found.items() if names}
 
 
 def _draw_panel(axis: Any, own: Any) -> None:
     value = np.asarray(own.value.values, dtype=float)
     order = np.argsort(value)[: int(np.isfinite(value).sum())]
-    at, value = np.arange(order.size), value[order]
+    at, value = np.arange(1, order.size + 1), value[order]
     low, high = own.low.values[order], own.high.values[order]
     warned = own.warnings.values[order] != ""
     if value.min() > 0.0 and np.log10(value.max() / value.min()) > DECADES:

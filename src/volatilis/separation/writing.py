@@ -5,31 +5,13 @@ from __future__ import annotations
 import io
 import math
 import os
-import pathlib
 import re
 from typing import Any
 
 from volatilis.separation.advice import verdict
 from volatilis.separation.study import Separation
-from volatilis.tables import kind_of, writer
+from volatilis.tables import picture_kind, writer
 from volatilis.tables.writing import whole_file
-
-PICTURES = (".png", ".svg", ".pdf")
-
-
-def check_names(table: str, out: str | None, selections: str | None, plot: str | None) -> None:
-    """Before anything is computed: whether the endings say which kinds of file are wanted, and each has a name of its own."""
-    names = {"the table": table, "--out": out, "--selections": selections, "--plot": plot}
-    places = {what: os.path.realpath(path) for what, path in names.items() if path is not None and path != "-"}
-    for what, place in places.items():
-        other = next(name for name, own in places.items() if own == place)
-        if other != what:
-            raise ValueError(f"{what} {names[what]} is also {other}; give it a name of its own")
-    for path in (out, selections):
-        if path is not None and path != "-":
-            kind_of(path)
-    if plot is not None and pathlib.Path(plot).suffix.lower() not in PICTURES:
-        raise ValueError(f"--plot {plot}: the ending says which kind of picture; {', '.join(PICTURES)} are accepted")
 
 
 def pair_rows(separation: Separation) -> list[dict[str, Any]]:
@@ -84,7 +66,7 @@ def write_picture(separation: Separation, path: str | os.PathLike[str]) -> None:
     figure = Figure(figsize=plot.size(picture))
     with mpl.rc_context({"svg.hashsalt": "volatilis"}):
         plot.draw(picture, figure)
-        ending = pathlib.Path(path).suffix.lower().removeprefix(".")
+        ending = picture_kind(path)
         stamp = {"Date": None} if ending == "svg" else {"CreationDate": None} if ending == "pdf" else {}
         content = io.BytesIO()
         figure.savefig(content, format=ending, dpi=150, metadata=stamp)

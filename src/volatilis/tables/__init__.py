@@ -3,6 +3,7 @@
 from volatilis.tables.columns import TableError, arrow, column_named, empty_as_missing, numbers, plain, texts
 from volatilis.tables.formats import KINDS, kind_of
 from volatilis.tables.leftovers import unfinished_folder
+from volatilis.tables.outputs import check_outputs, picture_kind
 from volatilis.tables.reading import Table, open_table
 from volatilis.tables.writing import standard_output, writer
 
@@ -11,11 +12,13 @@ __all__ = [
     "Table",
     "TableError",
     "arrow",
+    "check_outputs",
     "column_named",
     "empty_as_missing",
     "kind_of",
     "numbers",
     "open_table",
+    "picture_kind",
     "plain",
     "standard_output",
     "texts",

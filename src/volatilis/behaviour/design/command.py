@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 from volatilis.behaviour.design.outputs import write_power, write_sequence
@@ -11,9 +11,10 @@ from volatilis.behaviour.design.power import Power, power
 from volatilis.behaviour.design.sequences import Chosen, choose
 from volatilis.behaviour.design.setting import Setting, check
 from volatilis.behaviour.design.terminal import show
-from volatilis.behaviour.predictions.command import check_outputs, save_figure
+from volatilis.behaviour.outputs import save_figure
+from volatilis.tables import check_outputs
 
-Watch = Callable[[str, bool], contextlib.AbstractContextManager[Callable[[float], None]]]
+DPI = 110
 
 
 class Order(NamedTuple):
@@ -31,31 +32,40 @@ class Order(NamedTuple):
     quiet: bool = False
 
 
-def design(order: Order, watch: Watch) -> dict[str, Power]:
-    """Everything; `watch(what, quiet)` shows the progress of each part."""
+class Planned(NamedTuple):
+    """Powers by kind of sequence, and the sequence that was chosen, if one was asked for."""
+
+    powers: dict[str, Power]
+    chosen: Chosen | None
+
+
+def design(order: Order, progress: Callable[[str, float], None] = lambda what, share: None) -> Planned:
+    """Everything that is computed; `progress(what, share)` hears of each part."""
     setting = order.setting
     check(setting)
-    check_outputs((order.out, order.sequence), order.plot)
+    check_outputs({"--out": order.out, "--sequence": order.sequence}, order.plot)
     chosen: Chosen | None = None
     settings = {"random": setting}
     if order.sequence is not None:
-        with watch("choosing a sequence", order.quiet) as progress:
-            chosen = choose(setting, order.candidates, order.tries, progress)
+        chosen = choose(setting, order.candidates, order.tries, lambda share: progress("choosing a sequence", share))
         settings["chosen"] = setting._replace(sequence=tuple(float(y) for y in chosen.sample.y))
     powers = {}
     for kind, own in settings.items():
-        with watch(f"experiments with {kind} sequences", order.quiet) as progress:
-            powers[kind] = power(own, order.repeats, order.workers, order.store, progress)
-    if chosen is not None and order.sequence is not None:
-        write_sequence(order.sequence, chosen)
+        powers[kind] = power(own, order.repeats, order.workers, order.store, partial(progress, f"experiments, {kind} sequences"))
+    return Planned(powers, chosen)
+
+
+def deliver(order: Order, found: Planned) -> None:
+    """Tables, picture, and what is shown."""
+    if found.chosen is not None and order.sequence is not None:
+        write_sequence(order.sequence, found.chosen)
     if order.out is not None:
-        write_power(order.out, powers)
+        write_power(order.out, found.powers)
     if order.plot is not None:
         from volatilis.plots.design import draw
 
-        save_figure(draw(powers, chosen), order.plot)
+        save_figure(draw(found.powers, found.chosen), order.plot, DPI)
     if not order.quiet:
         from rich.console import Console
 
-        show(powers, chosen, Console(stderr="-" in (order.out, order.sequence), highlight=False))
-    return powers
+        show(*found, Console(stderr="-" in (order.out, order.sequence), highlight=False))

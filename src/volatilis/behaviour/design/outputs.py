@@ -10,8 +10,7 @@ import numpy as np
 
 from volatilis.behaviour.design.power import Power
 from volatilis.behaviour.design.sequences import Chosen
-from volatilis.behaviour.predictions.outputs import write_columns
-from volatilis.tables import arrow
+from volatilis.behaviour.outputs import write_columns
 
 
 def write_power(path: str | os.PathLike[str], powers: Mapping[str, Power]) -> None:
@@ -26,12 +25,12 @@ def write_power(path: str | os.PathLike[str], powers: Mapping[str, Power]) -> No
                         columns[name].append(value)
                     for name, values in shares.items():
                         values.append(float(getattr(found, name)[k, i, j]))
-    write_columns(path, {**columns, **{name: arrow(np.array(values)) for name, values in shares.items()}})
+    write_columns(path, {**columns, **shares})
 
 
 def write_sequence(path: str | os.PathLike[str], chosen: Chosen) -> None:
     """One row a trial, as `volatilis run` reads it."""
     sample = chosen.sample
     columns: dict[str, Any] = {"trial": list(range(1, len(sample.y) + 1))}
-    columns |= {"outcome": arrow(np.asarray(sample.y, dtype=float)), "mean": arrow(np.asarray(sample.theta, dtype=float))}
+    columns |= {"outcome": np.asarray(sample.y, dtype=float).tolist(), "mean": np.asarray(sample.theta, dtype=float).tolist()}
     write_columns(path, columns | {"changed": [int(changed) for changed in sample.changed]})

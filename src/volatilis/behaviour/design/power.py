@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import multiprocessing
 import os
-import signal
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +14,7 @@ from volatilis._arguments import thread_count
 from volatilis.behaviour.design.repetition import experiment, findings
 from volatilis.behaviour.design.setting import Setting, check
 from volatilis.behaviour.design.store import Store
+from volatilis.behaviour.processes import pool_of
 
 TOGETHER = 2  # experiments that a process does at a time; one that is stopped finishes them
 
@@ -111,9 +110,7 @@ def _experiments(setting: Setting, numbers: list[int], workers: int) -> Iterator
     if workers == 1 or len(pieces) <= 1:
         yield from ((number, experiment(setting, number)) for number in numbers)
         return
-    # a fresh interpreter: a process that is copied while threads run may hang
-    context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(min(workers, len(pieces)), context, initializer=_leave_interrupts_to_the_parent)
+    pool = pool_of(min(workers, len(pieces)))
     try:
         for future in as_completed([pool.submit(_piece, setting, piece) for piece in pieces]):
             yield from future.result()
@@ -123,7 +120,3 @@ def _experiments(setting: Setting, numbers: list[int], workers: int) -> Iterator
 
 def _piece(setting: Setting, numbers: list[int]) -> list[tuple[int, np.ndarray]]:
     return [(number, experiment(setting, number)) for number in numbers]
-
-
-def _leave_interrupts_to_the_parent() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)

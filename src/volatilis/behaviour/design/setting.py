@@ -7,6 +7,7 @@ import math
 from typing import Any, NamedTuple
 
 from volatilis.behaviour.models import Model
+from volatilis.behaviour.predictions.analysis import check_level
 from volatilis.behaviour.predictions.observed import check_belief, why_gaussian
 from volatilis.behaviour.predictions.windows import FirstWindow, SecondWindow, check_windows
 from volatilis.environments import ChangingEnvironment
@@ -79,8 +80,7 @@ def check(setting: Setting) -> None:
     for name, value in (("noise", setting.noise), ("response_noise", setting.response_noise)):
         if not (math.isfinite(value) and value >= 0.0):
             raise ValueError(f"{name} = {value!r} is not accepted; it must be a number, 0 or more")
-    if not 0.0 < setting.level < 1.0:
-        raise ValueError(f"level = {setting.level!r} is not accepted; it must be a number between 0 and 1")
+    check_level(setting.level)
     if setting.response_noise == 0.0 and len(setting.learners) > 1:
         raise ValueError("response_noise = 0 makes every other learner impossible; give what people's predictions scatter by")
     for name, counts, least in (("subjects", setting.subjects, 2), ("trials", setting.trials, 10)):

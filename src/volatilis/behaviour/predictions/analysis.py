@@ -62,8 +62,7 @@ def analyse(
     check_windows(first_window, second_window)
     if not people:
         raise ValueError("there is nobody to analyse")
-    if not 0.0 < level < 1.0:
-        raise ValueError(f"level = {level!r} is not accepted; it must be a number between 0 and 1")
+    check_level(level)
     if zscore:
         people = [_standardised(trials) for trials in people]
     first = estimate_first([sums_first(trials, first_window) for trials in people], first_window)
@@ -80,6 +79,11 @@ def analyse(
         rows += rows_of(2, name, {"slope": group_of(own.slope, level, seed, _floor(own.means))})
     notes = (*_notes_on_all(people, with_learner), *_notes_first(people, first[ADJUSTED]), *_notes_second(people, second))
     return Analysis(tuple(people), first_window, second_window, first, second, tuple(rows), level, notes)
+
+
+def check_level(level: float) -> None:
+    if not 0.0 < level < 1.0:
+        raise ValueError(f"level = {level!r} is not accepted; it must be a number between 0 and 1")
 
 
 def _floor(means: np.ndarray) -> float:

@@ -5,11 +5,9 @@ from __future__ import annotations
 import os
 from typing import Any
 
-import numpy as np
-
+from volatilis.behaviour.outputs import write_columns
 from volatilis.behaviour.predictions.analysis import Analysis
 from volatilis.behaviour.predictions.windows import SIGNS
-from volatilis.tables import arrow, writer
 
 
 def write_hypotheses(path: str | os.PathLike[str], found: Analysis) -> None:
@@ -20,7 +18,7 @@ def write_hypotheses(path: str | os.PathLike[str], found: Analysis) -> None:
     columns |= {name: [getattr(row, name) for row in rows] for name in texts[:3]}
     columns["predicted_sign"] = [row.predicted for row in rows]
     for name in ("value", "error", "low", "high", "t", "p", "p_flip"):
-        columns[name] = arrow(np.array([getattr(row.group, name) for row in rows], dtype=float))
+        columns[name] = [float(getattr(row.group, name)) for row in rows]
     columns["people"] = [row.group.people for row in rows]
     columns |= {name: [getattr(row, name) for row in rows] for name in texts[3:]}
     write_columns(path, columns)
@@ -46,16 +44,7 @@ def write_people(path: str | os.PathLike[str], found: Analysis) -> None:
         "sign": [key[2] for key in keys],
         "window": [key[3] for key in keys],
         "trials": [own[0] for own in numbers],
-        "mean": arrow(np.array([own[1] for own in numbers])),
-        "adjusted_mean": arrow(np.array([own[2] for own in numbers])),
+        "mean": [own[1] for own in numbers],
+        "adjusted_mean": [own[2] for own in numbers],
     }
     write_columns(path, columns)
-
-
-def write_columns(path: str | os.PathLike[str], columns: dict[str, Any]) -> None:
-    """A table from its columns, by name."""
-    import pyarrow as pa
-
-    batch = pa.RecordBatch.from_pydict(columns)
-    with writer(path, batch.schema) as write:
-        write(batch)

@@ -11,7 +11,7 @@ import numpy as np
 from volatilis.behaviour.fitting import fit
 from volatilis.behaviour.models import Model
 from volatilis.behaviour.people import Source, read_people
-from volatilis.behaviour.predictions.analysis import Analysis, analyse
+from volatilis.behaviour.predictions.analysis import Analysis, analyse, check_level
 from volatilis.behaviour.predictions.observed import Observed, check_belief, observe, why_gaussian
 from volatilis.behaviour.predictions.windows import FirstWindow, SecondWindow, check_windows
 from volatilis.behaviour.scoring import Person
@@ -23,7 +23,8 @@ NO_LEARNER = "merge:n=1,p_c=0.5"  # stands in a model whose learner is not used
 class Order(NamedTuple):
     """What to analyse, by the table's own column names.
 
-    prediction   people's predictions; None: they were not asked for, and the learner must have no free parameters
+    prediction   people's predictions; None: they were not asked for, and the learner must have no free parameters. They are not
+                 read where nothing is fitted to them and no confidence is about them
     confidence   how sure they were; with it prediction 1 needs no learner
     learner      None: prediction 1 only
     response     how predictions arise from the learner's belief, for the fit
@@ -54,10 +55,10 @@ class Order(NamedTuple):
 def predict(order: Order, progress: Callable[[float], None] = lambda share: None) -> Analysis:
     """Read, fit and analyse. A person who cannot be fitted is left out and named in `refused`."""
     check_windows(order.first_window, order.second_window)
+    check_level(order.level)
     model = _model(order)
     indicator, confidence = _columns(order)
-    # without predictions there is nothing to score; the outcomes stand in, and nothing is fitted
-    response = order.outcome if order.prediction is None else order.prediction
+    response = order.prediction if order.confidence is not None or _searched(order, model) else None
     places = {"block": order.block, "reset": order.reset, "missing": order.missing}
     source = Source(order.table, order.by, order.outcome, response, when=order.when, **places)  # type: ignore[arg-type]
     read = read_people(source, model)
@@ -103,8 +104,9 @@ def _columns(order: Order) -> tuple[np.ndarray, np.ndarray | None]:
     """The indicator and the confidence of every row of the table."""
     table = open_table(order.table)
     wanted = [(order.indicator, "the indicator")] + ([] if order.confidence is None else [(order.confidence, "confidence")])
-    for name, use in wanted:
-        column_named(table.columns, name, table.path, use)
+    named = [] if order.prediction in (None, Order._field_defaults["prediction"]) else [(order.prediction, "the prediction")]
+    for name, use in (*wanted, *named):
+        column_named(table.columns, str(name), table.path, use)
     found: dict[str, list[np.ndarray]] = {name: [] for name, _ in wanted}
     row = 1
     for batch in table.batches():
@@ -122,11 +124,13 @@ def _columns(order: Order) -> tuple[np.ndarray, np.ndarray | None]:
 
 def _fitted(order: Order, model: Model, person: Person) -> dict[str, Any]:
     """Values of the learner's and the family's free parameters; nothing is fitted where they have none."""
-    free = (*model.learner.free(), *model.family.free())
-    if order.learner is None or not free:
-        return {}
-    found = fit(model, person, order.starts, order.seed).values
+    free = _searched(order, model)
+    found = fit(model, person, order.starts, order.seed).values if free else {}
     return {name: found[name] for name in free}
+
+
+def _searched(order: Order, model: Model) -> tuple[str, ...]:
+    return () if order.learner is None else (*model.learner.free(), *model.family.free())
 
 
 def _observed(

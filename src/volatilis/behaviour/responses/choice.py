@@ -10,12 +10,17 @@ from volatilis._registry import compiled_function, python_only
 from volatilis.behaviour.responses._base import NonNegative, estimate, response
 from volatilis.families.bernoulli import Bernoulli
 from volatilis.families.categorical import Categorical
+from volatilis.learners.leaky import Leaky
 from volatilis.special import exp, log, log_1p
 
 
 @response
 class Softmax(NamedTuple):
-    """A choice among the categories: P(k) = p_k^beta / sum_j p_j^beta, p the belief's mean. beta = 1 is probability matching."""
+    """A choice among the categories: P(k) = p_k^beta / sum_j p_j^beta, p the belief's mean. beta = 1 is probability matching.
+
+    An estimate that is exactly 0 or 1, as the leaky integrator's after the first outcome, makes choices impossible: that needs a
+    lapse.
+    """
 
     beta: NonNegative = 1.0
 
@@ -26,8 +31,12 @@ class Softmax(NamedTuple):
 
     @python_only
     def check_learner(self, learner: Any) -> None:
-        if not isinstance(learner.family, (Bernoulli, Categorical)):
-            raise TypeError(f"Softmax is for choices among categories, not for {type(learner.family).__name__}")
+        check_categories(learner)
+        if isinstance(learner, Leaky):
+            raise TypeError(
+                "after the first outcome the estimate of Leaky is exactly 0 or 1, so another choice would be impossible; give a "
+                "lapse, such as softmax:beta=free,lapse=0.01"
+            )
 
     @python_only
     def check_responses(self, family: Any, given: np.ndarray) -> None:
@@ -37,11 +46,19 @@ class Softmax(NamedTuple):
             raise ValueError(f"the choice {wrong[0]:g} is not accepted; choices are whole numbers from 0 to {categories - 1}")
 
 
+def check_categories(learner: Any) -> None:
+    if not isinstance(learner.family, (Bernoulli, Categorical)):
+        raise TypeError(f"Softmax is for choices among categories, not for {type(learner.family).__name__}")
+
+
 @compiled_function
 def log_softmax_of_two(beta: float, p: float, given: float) -> float:
     """The probability of 1 is p."""
+    if beta == 0.0:
+        return log(0.5)
     one, other = (p, 1.0 - p) if given == 1.0 else (1.0 - p, p)
-    return -log_1p(exp(beta * (log(other) - log(one)))) if beta > 0.0 else log(0.5)
+    against = beta * (log(other) - log(one))
+    return -against - log_1p(exp(-against)) if against > 0.0 else -log_1p(exp(against))
 
 
 @compiled_function

@@ -9,6 +9,7 @@ import numpy as np
 from volatilis._fields import Positive
 from volatilis._registry import compiled_function, python_only
 from volatilis.behaviour.responses._base import Share, response
+from volatilis.behaviour.responses.choice import check_categories
 from volatilis.special import exp, log, log_1p
 
 
@@ -59,7 +60,10 @@ class ChoiceHabits(NamedTuple):
 
     @python_only
     def check_learner(self, learner: Any) -> None:
-        self.model.check_learner(learner)
+        if self.lapse > 0.0:  # nothing is impossible
+            check_categories(learner)
+        else:
+            self.model.check_learner(learner)
 
     @python_only
     def check_responses(self, family: Any, given: np.ndarray) -> None:
@@ -80,4 +84,6 @@ def log_stay(stay: float, said: float, given: float, before: float) -> float:
     """For responses that have a probability; the first has nothing to stay at."""
     if before != before:
         return said
-    return log((stay if given == before else 0.0) + (1.0 - stay) * exp(said))
+    if given != before or stay == 0.0:
+        return log_1p(-stay) + said
+    return log(stay + (1.0 - stay) * exp(said))

@@ -1,0 +1,94 @@
+"""People who cannot be fitted, by every command: each is named with the reason, and the others are fitted."""
+
+from __future__ import annotations
+
+import pathlib
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from volatilis.cli import app
+
+from .simulated import FAMILY_TEXT
+from .test_fit_command import save_rows, write_people
+
+TWO = (
+    "--family",
+    FAMILY_TEXT,
+    "--learner",
+    "varsmile:m=free",
+    "--learner",
+    "leaky:omega=free",
+    "--starts",
+    "1",
+    "--workers",
+    "1",
+)
+COMMANDS = ("fit", "compare", "recover")
+WHY = {
+    "one": "one: 2 parameters cannot be told from 1 response(s)",
+    "silent": "subject=silent: no response to fit",
+    "wild": "row 155, column 'prediction': 1e+220 lies beyond the slider, -500 to 1e+210",
+    "twice": "rows 182 and 202 are both trial 1; two people with one name? Name a column that tells them apart with --by too",
+    "far": "far: no start has a finite likelihood; are all responses possible under 'gaussian:sd=free'?",
+}
+
+
+@pytest.fixture
+def table(tmp_path: pathlib.Path) -> pathlib.Path:
+    path = tmp_path / "people.csv"
+    rows = write_people(path, 2, 45)
+    rows += [["one", 1, 1, 150.0, 149.0]]
+    rows += [["still", 1, t + 1, 150.0 + t % 7, 150.0] for t in range(30)]
+    rows += [["silent", 1, t + 1, 150.0 + t % 7, ""] for t in range(30)]
+    rows += [["wild", 1, t + 1, 150.0 + t % 7, 1e220 if t == 3 else 150.0] for t in range(30)]
+    rows += [["twice", 1, 1 + t % 20, 150.0 + t % 7, 150.0 + t % 5] for t in range(40)]
+    rows += [["far", 1, t + 1, 150.0 + t % 7, 1e200 if t == 3 else 150.0 + t % 5] for t in range(30)]
+    save_rows(path, rows)
+    return path
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_each_is_named_and_the_others_are_fitted(command: str, table: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    out = tmp_path / "out.csv"
+    done = CliRunner().invoke(app, [command, str(table), *TWO, "--bounds", "-500,1e210", "--trial", "trial", "--out", str(out)])
+    assert done.exit_code == 0, done.output
+    said = done.stdout + done.stderr
+    assert [name for name, why in WHY.items() if why not in said] == []
+    frame = pd.read_csv(out)
+    numbers = {"fit": "value", "compare": "bic", "recover": "found"}[command]
+    for name in ("s0", "s1", "still"):
+        assert np.isfinite(frame[frame.person == name][numbers]).all()
+    assert {"s0", "s1", "still"} <= set(frame.person)
+    if command != "recover":  # whose table is of simulated people
+        for name, why in WHY.items():
+            assert frame[frame.person == name].warnings.str.contains(why, regex=False).all()
+            assert len(frame[frame.person == name]) == 2
+            assert frame[frame.person == name][numbers].isna().all()
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("who", ["silent", "far"])
+def test_nobody_at_all_is_an_error_with_the_reason(command: str, who: str, table: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    frame = pd.read_csv(table)
+    frame[frame.subject == who].to_csv(table, index=False)
+    done = CliRunner().invoke(app, [command, str(table), *TWO, "--out", str(tmp_path / "out.csv")])
+    assert done.exit_code == 2
+    assert WHY[who] in done.stderr
+    assert not (tmp_path / "out.csv").exists()
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_learner_without_such_a_parameter(command: str, table: pathlib.Path) -> None:
+    done = CliRunner().invoke(app, [command, str(table), *TWO, "--learner", "other=varsmile:p_c=free"])
+    assert done.exit_code == 2
+    assert "varsmile has no parameter 'p_c'; it has m" in done.stderr
+
+
+@pytest.mark.parametrize("command", ["fit", "compare", "recover", "predict", "design", "responses"])
+def test_help_has_examples(command: str) -> None:
+    done = CliRunner(env={"COLUMNS": "200"}).invoke(app, [command, "--help"])
+    assert done.exit_code == 0
+    assert "Examples" in done.stdout

@@ -1,0 +1,125 @@
+"""Runs that are killed, and folders of finished work that are damaged: nothing is lost, and what is wrong is said."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from typer.testing import CliRunner
+
+from volatilis.behaviour.kept_lines import KeptLines
+from volatilis.cli import app
+
+from .simulated import FAMILY_TEXT, gaussian_person
+
+PROGRAM = "import sys; from volatilis.cli import main; sys.argv[0] = 'volatilis'; main()"
+TWO = ("--family", FAMILY_TEXT, "--learner", "varsmile:m=free", "--learner", "leaky:omega=free", "--store", "store")
+WORDS = {
+    "fit": ("fit", "people.csv", *TWO, "--out", "out.csv"),
+    "compare": ("compare", "people.csv", *TWO, "--folds", "0", "--out", "out.csv"),
+    "recover": ("recover", "people.csv", *TWO, "--out", "out.csv"),
+}
+
+
+def write_people(path: pathlib.Path, count: int) -> None:
+    rows = []
+    for i in range(count):
+        part = gaussian_person(str(i), 0.3, 8.0, i, 60).parts[0]
+        rows += [[f"s{i}", y, given] for y, given in zip(part.values, part.given, strict=True)]
+    with path.open("w", newline="") as file:
+        csv.writer(file).writerows([["subject", "outcome", "prediction"], *rows])
+
+
+def children(pid: int) -> list[int]:
+    return [int(text) for text in pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def is_there(pid: int) -> bool:
+    try:
+        return "State:\tZ" not in pathlib.Path(f"/proc/{pid}/status").read_text()
+    except FileNotFoundError:
+        return False
+
+
+def wait_for(condition: object, process: subprocess.Popen[bytes] | None = None) -> None:
+    deadline = time.monotonic() + 120.0
+    while not condition():  # type: ignore[operator]
+        assert process is None or process.poll() is None, "it ended too early"
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+@pytest.mark.skipif(not pathlib.Path("/proc/self/task").exists(), reason="looks at processes through /proc")
+@pytest.mark.parametrize("command", WORDS)
+def test_a_run_that_was_killed_leaves_no_process_and_goes_on(
+    command: str, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """kill -9, which no program can answer: its processes end, and the same command gives what an undisturbed one gives."""
+    write_people(tmp_path / "people.csv", 4)
+    store = tmp_path / "store" / "fits.jsonl"
+    arguments = [sys.executable, "-c", PROGRAM, *WORDS[command], "--workers", "2"]
+    more = ["--response", "gaussian:sd=free,per_update=free", "--starts", "30"]
+    process = subprocess.Popen([*arguments, *more], cwd=tmp_path, env=os.environ, stderr=subprocess.DEVNULL)
+    wait_for(lambda: store.exists() and store.read_bytes().count(b"\n") >= 2, process)
+    family = children(process.pid)
+    assert len(family) >= 2
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    wait_for(lambda: not any(is_there(pid) for pid in family))
+    done = store.read_bytes().count(b"\n")
+    assert not (tmp_path / "out.csv").exists()
+    subprocess.run([*arguments, *more], cwd=tmp_path, env=os.environ, check=True, timeout=250, stderr=subprocess.DEVNULL)
+    keys = [json.loads(line)["key"] for line in store.read_text().splitlines()]
+    assert len(keys) == len(set(keys)) > done
+    whole = (tmp_path / "out.csv").read_bytes()
+    monkeypatch.chdir(tmp_path)
+    undisturbed = [word if word != "store" else "other" for word in WORDS[command]]
+    assert CliRunner().invoke(app, [*undisturbed, *more, "--workers", "1"]).exit_code == 0
+    assert (tmp_path / "out.csv").read_bytes() == whole
+
+
+@pytest.mark.parametrize("damage", [b"{not json\n", b"[1, 2]\n", b'{"key": "a"}\n', b'{"person": "x"}\n', b"\xff\xfe\n", b"7\n"])
+@pytest.mark.parametrize("command", WORDS)
+def test_a_damaged_line_is_named(command: str, damage: bytes, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_people(tmp_path / "people.csv", 2)
+    store = tmp_path / "store" / "fits.jsonl"
+    store.parent.mkdir()
+    store.write_bytes(damage)
+    done = CliRunner().invoke(app, [*WORDS[command], "--workers", "1", "--starts", "1"])
+    assert done.exit_code == 2
+    assert "fits.jsonl: line 1 is not what volatilis wrote there: delete that line" in done.stderr
+    assert store.read_bytes() == damage
+
+
+def test_only_a_last_line_that_was_cut_off_is_taken_away(tmp_path: pathlib.Path) -> None:
+    path, found = tmp_path / "deep" / "lines.jsonl", []
+    lines = KeptLines(path, found.append)
+    lines.add([1, "one"])
+    lines.add([2, "two"])
+    lines.close()
+    whole = path.read_bytes()
+    path.write_bytes(whole + b'[3, "thr')
+    lines = KeptLines(path, found.append)
+    assert found == [[1, "one"], [2, "two"]]
+    assert path.read_bytes() == whole
+    lines.add([3, "three"])
+    lines.close()
+    assert json.loads(path.read_text().splitlines()[2]) == [3, "three"]
+
+
+def test_two_runs_in_one_folder_take_nothing_from_each_other(tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "lines.jsonl"
+    one, other = KeptLines(path, lambda entry: None), KeptLines(path, lambda entry: None)
+    for number in range(4):
+        (one, other)[number % 2].add(number)
+    one.close()
+    other.close()
+    assert path.read_text() == "0\n1\n2\n3\n"
