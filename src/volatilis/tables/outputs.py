@@ -1,4 +1,4 @@
-"""Names of files to be written, looked at before anything is computed: the ending says which kind is wanted, and each has a name of its own."""
+"""Names of files to be written, looked at before anything is computed: what kind, and none twice."""
 
 from __future__ import annotations
 
