@@ -10,7 +10,7 @@ import pytest
 import xarray as xr
 from scipy import stats
 
-from volatilis.paper import claims
+from volatilis.paper import claims, hypotheses
 from volatilis.paper import claims_identities as identities
 from volatilis.paper.claims_cells import log_ratio, nearer_in_cells, nearest, typically, worse_somewhere
 from volatilis.paper.claims_checks import close_to_exact, flat, ranking, same, serves_not_both, similar, smaller_at, steadier
@@ -123,6 +123,14 @@ def robustness(
     return xr.Dataset({"regret": (("panel", "learner", "p_c", "seed"), regret)}, coordinates, {"task": task})
 
 
+def by_subject(values: np.ndarray, error: float, subjects: int) -> np.ndarray:
+    """Subjects' own values with exactly these means and standard errors."""
+    own = np.random.default_rng(9).normal(size=(*values.shape, subjects))
+    own -= own.mean(axis=-1, keepdims=True)
+    own /= own.std(axis=-1, ddof=1, keepdims=True)
+    return values[..., None] + error * np.sqrt(subjects) * own
+
+
 def prediction_1(bayes_factor: float = -1.0, shannon: float = 1.0, error: float = 0.01, subjects: int = 20) -> Any:
     """Differences between the sign biases that grow as these numbers times delta; in the published variant halved."""
     delta = np.arange(11) / 10
@@ -133,6 +141,7 @@ def prediction_1(bayes_factor: float = -1.0, shannon: float = 1.0, error: float 
             half = 0.5 * strength * use * delta
             values = np.ones(shape) + np.array([1.0, 0.5])[:, None, None, None] * np.stack([half, -half])
             variables |= {f"{prefix}{name}": (dims, values), f"{prefix}{name}_se": (dims, np.full(shape, error))}
+            variables[f"{prefix}{name}_by_subject"] = ((*dims, "subject"), by_subject(values, error, subjects))
         variables[f"{prefix}subjects"] = (dims, np.full(shape, subjects))
     coordinates = {"variant": ["right", "published"], "learner": ["Nas12*", "pf20"], "sign": [1, -1], "delta": delta}
     return xr.Dataset(variables, coordinates)
@@ -143,8 +152,11 @@ def prediction_2(slope: float = 0.0, level: float = 1.0, shannon: float = -3.0, 
     dims, shape = ("variant", "learner", "p"), (2, 2, 16)
     bayes_factor = np.broadcast_to(level + slope * (p - p.mean()), shape).copy()
     bayes_factor[..., -2:] = np.nan  # no trial has so high a probability under the prior
-    variables = {"bayes_factor": (dims, bayes_factor), "shannon": (dims, np.broadcast_to(2.0 + shannon * p, shape))}
+    variables: dict[str, Any] = {"bayes_factor": (dims, bayes_factor)}
+    variables["shannon"] = (dims, np.broadcast_to(2.0 + shannon * p, shape))
     variables |= {f"{name}_se": (dims, np.full(shape, error)) for name in ("bayes_factor", "shannon")}
+    for name in ("bayes_factor", "shannon"):
+        variables[f"{name}_by_subject"] = ((*dims, "subject"), by_subject(variables[name][1], error, 20))
     variables["subjects"] = (dims, np.full(shape, 20))
     return xr.Dataset(variables, {"variant": ["right", "published"], "learner": ["Nas12*", "pf20"], "p": p})
 
@@ -551,12 +563,30 @@ def test_both_signs_and_slopes_of_prediction_1(strength: float, expected: str) -
 def test_a_prior_that_is_not_used() -> None:
     data = prediction_1(error=0.002)
     assert verdict_on("prediction-1-prior-unused", prediction1=data) == claims.HOLDS
-    used = data.assign(control_shannon=data.shannon)
+    used = data.assign(control_shannon_by_subject=data.shannon_by_subject)
     assert verdict_on("prediction-1-prior-unused", prediction1=used) == claims.FAILS
     without = data.drop_vars([name for name in data if name.startswith("control_")])
     claim = judged("prediction-1-prior-unused", prediction1=without)
     assert claim.verdict == claims.OPEN
     assert "not in the dataset" in claim.uncertainty
+
+
+def test_the_numbers_on_the_predictions_are_those_of_the_tables_of_hypotheses() -> None:
+    """In the claims as in Tables 1 and 2: the same difference, the same slopes, the same standard errors."""
+    first, second = prediction_1(), prediction_2()
+    rows = hypotheses.table_1(first), hypotheses.table_2(second)
+    for key, measure, column, table, data in (
+        ("1-bayes-factor", "bayes_factor", "difference", rows[0], {"prediction1": first}),
+        ("1-bayes-factor-slope", "bayes_factor", "slope", rows[0], {"prediction1": first}),
+        ("1-shannon", "shannon", "difference", rows[0], {"prediction1": first}),
+        ("1-shannon-slope", "shannon", "slope", rows[0], {"prediction1": first}),
+        ("2-shannon", "shannon", "slope", rows[1], {"prediction2": second}),
+    ):
+        claim = judged(f"prediction-{key}", **data)
+        for variant, text in (("right", claim.done_right), ("published", claim.with_published_code)):
+            own = table[(table.variant == variant) & (table.measure == measure) & (table.hypothesis != "the prior is not used")]
+            for row in own.to_dict("records"):
+                assert f"{row['learner']} {row[column]:+.3g} ± {row[f'{column}_se']:.2g}" in text
 
 
 def test_points_of_too_few_subjects_do_not_count() -> None:
