@@ -27,6 +27,7 @@ from volatilis.paper.claims_curves import (
     worse_above,
 )
 from volatilis.paper.claims_equations import EXACT_TO, Errors
+from volatilis.paper.claims_ratios import at_most, log_error_ratio, more
 from volatilis.paper.claims_statistics import (
     Estimate,
     NotThere,
@@ -429,6 +430,64 @@ def test_closeness_to_exact_bayes_each_way(excess: float, error: float, expected
     assert truth_of(close_to_exact(("pf20",), (After(0), After(1)), 0.1), data) is expected
 
 
+@pytest.mark.parametrize(
+    ("ratio", "error", "slight", "large"),
+    [
+        (1.05, 0.002, True, False),
+        (1.0, 0.02, None, False),
+        (0.9, 0.002, False, False),
+        (1.2, 0.002, False, False),
+        (1.6, 0.002, False, True),
+        (1.27, 0.02, False, None),
+    ],
+)
+def test_slightly_and_much_each_way(ratio: float, error: float, slight: bool | None, large: bool | None) -> None:
+    data = transient({"pf20": lambda setting, phase: np.full(len(phase), 1.5 * ratio)}, relative_error=error)
+    assert truth_of(more(("MP20",), ("pf20",), at=After(1), most=0.1), data) is slight
+    assert truth_of(more(("MP20",), ("pf20",), at=After(1), least=0.25), data) is large
+
+
+def test_a_ratio_and_its_noise_are_those_that_repetition_shows() -> None:
+    """Paired by seed: noise that both learners share is none of the ratio."""
+    found = []
+    for repetition in range(400):
+        random = np.random.default_rng(repetition)
+        shared, own = 1.0 + 0.2 * random.normal(size=10), 0.01 * random.normal(size=(2, 10))
+        seeds = np.stack([shared, 3.0 * shared * (1.0 + own[0]), 2.0 * shared * (1.0 + own[1])])
+        data = transient({}).sel(learner=["Exact Bayes", "pf20", "MP20"], setting=[0], n=[1])
+        data["mean_by_seed"] = ("setting", "learner", "n", "seed"), seeds[None, :, None, :]
+        found.append(log_error_ratio(View(data, True), After(0), "pf20", "MP20"))
+    assert np.mean([test.estimate for test in found]) == pytest.approx(np.log(1.5), abs=0.001)
+    assert np.mean([test.standard_error for test in found]) == pytest.approx(np.std([t.estimate for t in found]), rel=0.1)
+
+
+@pytest.mark.parametrize(("level", "scatter", "expected"), [(0.05, 0.02, True), (0.2, 0.02, False), (0.1, 0.5, None)])
+def test_at_most_so_far_above_each_way(level: float, scatter: float, expected: bool | None) -> None:
+    """The error of Exact Bayes is 1, that of a learner 1 + its level."""
+    data = grid({"pf20": level, "MP20": 0.01}, scatter=scatter)
+    assert truth_of(at_most(("pf20", "MP20"), (EXACT,), 0.1), data) is expected
+
+
+def test_closeness_asks_for_the_typical_cell_and_names_the_worst() -> None:
+    odd = grid({"pf20": lambda noise, p_c: 3.0 if (noise, p_c) == (5.0, 0.01) else 0.02})
+    outcome = at_most(("pf20",), (EXACT,), 0.1)(View(odd, True))
+    assert outcome.truth is True
+    assert "above 1.1 in 1 of 30 cells, at most 4" in outcome.text
+    assert "(sigma 5, p_c 0.01)" in outcome.text
+    both = claims.claims_across.both_tasks({"gaussian": odd, "categorical": grid({"pf20": 0.02}, "categorical")})
+    assert "(Gaussian, sigma 5, p_c 0.01)" in at_most(("pf20",), (EXACT,), 0.1)(View(both, True)).text
+
+
+@pytest.mark.parametrize(
+    ("published", "right", "expected"),
+    [(0.02, 0.02, claims.FAILS), (1.0, 0.02, claims.PUBLISHED_ONLY), (0.02, 1.0, claims.HOLDS)],
+)
+def test_very_close_to_sor_depends_on_which_sor(published: float, right: float, expected: str) -> None:
+    """pf20 and MP20 have 1.2 times the error of Exact Bayes: close to SOR20 only where that is as far, or further."""
+    data = grid({"pf20": 0.2, "MP20": 0.2, "SOR20": right, "SOR20 (published)": published})
+    assert verdict_on("gaussian-summary-sor", gaussian=data) == expected
+
+
 def test_closeness_to_nothing_cannot_be_told() -> None:
     data = robustness({"Exact Bayes": lambda panel, p_c: 0.0})
     with pytest.raises(NotThere, match="lost in noise"):
@@ -646,6 +705,11 @@ def test_where_learners_do_not_differ_no_order_is_found() -> None:
         "robustness-leaky-blind",
         "robustness-sor20-high-noise",
         "robustness-pf20-mp20-similar",
+        "gaussian-summary-sor",
+        "categorical-summary-sor",
+        "both-comparable",
+        "both-comparable-approximations",
+        "gaussian-comparable-approximations",
     }
     same_things |= {"categorical-robustness-sor20", "prediction-1-prior-unused", "prediction-2-bayes-factor"}
     held = {

@@ -1,6 +1,6 @@
 """Statements about the two predictions: surprise against what was observed.
 
-Differences and slopes are those of Tables 1 and 2 (hypotheses): of each subject first, every delta or p alike, then over subjects.
+Differences and slopes are those of Tables 1 and 2 (hypotheses): of each subject, every delta or p alike, then over subjects.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def sign_effect(measure: str, direction: int) -> Check:
     def check(view: View) -> Outcome:
         tests, answers = {}, []
         for who in SUBJECTS:
-            delta, differences = sign_differences(view, measure, who)
+            differences = sign_differences(view, measure, who)[1]
             tests[who] = over_subjects(direction * mean_and_error(differences)[0])
             usable = [column for column in differences.T if np.isfinite(column).sum() >= FEWEST]
             singles = [stratified(direction * column) for column in usable]
@@ -70,7 +70,9 @@ def sign_effect_slope(measure: str, direction: int) -> Check:
             delta, differences = sign_differences(view, measure, who)
             tests[who] = over_subjects(direction * hypotheses.slopes(delta, differences))
         text = f"slope of the difference against delta: {signed(tests, direction)}"
-        return Outcome(text, every(tests), f"{weakest(tests)}; t-test over subjects, of each the slope over delta above 0 (Table 1)")
+        return Outcome(
+            text, every(tests), f"{weakest(tests)}; t-test over subjects, of each the slope over delta above 0 (Table 1)"
+        )
 
     return check
 

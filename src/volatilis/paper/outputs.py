@@ -32,21 +32,25 @@ def save_claims(claims: Sequence[judged.Claim], folder: pathlib.Path, size: str)
 
 def claims_page(claims: Sequence[judged.Claim], size: str) -> str:
     """Every claim with all it has, in one table per figure."""
-    groups: dict[str, list[judged.Claim]] = {}
-    for claim in claims:
-        groups.setdefault(claim.figure, []).append(claim)
     parts = [
         "# The claims of the paper",
         f"Computed by `volatilis paper` at size {size}. {len(claims)} claims: {tally(claim.verdict for claim in claims)}.",
         "A claim is checked twice, with what the authors ran and with the same done right, and holds if the data shows it done "
         "right. ± is a standard error; a difference counts below p = 0.01.",
     ]
-    for figure in sorted(groups, key=_place):
-        title = "Formulas" if figure == "equations" else f"Figure {figure}"
-        counted = tally(claim.verdict for claim in groups[figure])
-        rows = [_row(HEADERS), _row(["---"] * len(HEADERS)), *(_row(_cells(claim)) for claim in groups[figure])]
+    for title, group in by_figure(claims).items():
+        counted = tally(claim.verdict for claim in group)
+        rows = [_row(HEADERS), _row(["---"] * len(HEADERS)), *(_row(_cells(claim)) for claim in group)]
         parts += [f"## {title}", f"{counted[0].upper()}{counted[1:]}.", "\n".join(rows)]
     return "\n\n".join(parts) + "\n"
+
+
+def by_figure(claims: Iterable[judged.Claim]) -> dict[str, list[judged.Claim]]:
+    """The claims under "Figure 2", "Figure 3", ... and "Formulas"."""
+    groups: dict[str, list[judged.Claim]] = {}
+    for claim in sorted(claims, key=lambda claim: _place(claim.figure)):  # a stable sort: within a figure in the paper's order
+        groups.setdefault("Formulas" if claim.figure == "equations" else f"Figure {claim.figure}", []).append(claim)
+    return groups
 
 
 def tally(verdicts: Iterable[str]) -> str:

@@ -20,7 +20,7 @@ from volatilis.tuning import PUBLISHED_FILE
 
 def reproduce(order: Order) -> pathlib.Path | None:
     """Run an order with progress on the terminal; returns the report's path (None if only claims were asked for)."""
-    from volatilis.paper import comparison, results
+    from volatilis.paper import claims_terminal, comparison, results
     from volatilis.paper.progress import Bars
 
     figures = chosen(order.figures)
@@ -52,7 +52,7 @@ def reproduce(order: Order) -> pathlib.Path | None:
             claims = results.judge(data, folder, order.size)
         if only_claims:
             bars.stop()
-            results.show(claims)
+            claims_terminal.show(claims)
             return None
         with ledger.part("drawing"):
             drawn = [draw(figure, data, context) for figure in figures]

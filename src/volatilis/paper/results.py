@@ -31,19 +31,6 @@ def judge(data: Data, folder: pathlib.Path, size: str) -> list[Any]:
     return claims
 
 
-def show(claims: list[Any]) -> None:
-    """The claims on the terminal."""
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(
-        "claim", "where", "published", "as published", "done right", "verdict", title="Claims of the paper", show_lines=True
-    )
-    for claim in claims:
-        table.add_row(claim.statement, claim.where, claim.published, claim.with_published_code, claim.done_right, claim.verdict)
-    Console().print(table)
-
-
 def report(order: Order, context: Context, data: Data, drawn: list[Drawn], claims: list[Any]) -> pathlib.Path:
     """Write report.html, and what else was found as tables."""
     tables = compare(context, data)
