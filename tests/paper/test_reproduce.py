@@ -14,6 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 import volatilis as vl
+from tests.paper.sizes import TINY
 from volatilis.cli import app
 from volatilis.paper import claims_terminal, settings
 from volatilis.paper.claims import Claim
@@ -25,7 +26,6 @@ from volatilis.paper.published import PublishedStratifiedResampling, published_t
 from volatilis.paper.reproduce import chosen, reproduce
 from volatilis.paper.tuned import TUNED
 
-TINY = settings.Size("tiny", 2, 120, 160, (1, 60), (1, 60), 3, 1, 100, 1, 80, 3)
 CSV = ("gaussian", "categorical", "gaussian_transient", "categorical_robustness", "memory", "prediction1", "prediction2")
 
 TABLES = ("table_1", "table_2", "tuned", "costs", "run", "merge")

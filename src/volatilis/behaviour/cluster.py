@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 
+from volatilis import _cluster
 from volatilis.behaviour import own
 from volatilis.behaviour.fitting import Fit
 from volatilis.behaviour.many import Failure, Job, Workers
@@ -15,7 +16,6 @@ from volatilis.behaviour.priors import AnyPrior
 from volatilis.behaviour.scoring import Person
 from volatilis.behaviour.store import Store
 
-ANSWER_WITHIN = 15  # seconds that a scheduler has to answer
 Progress = Callable[[float], None]
 
 
@@ -92,25 +92,19 @@ class OnDask:
             from dask import distributed
 
             self._futures = {client.submit(_run, jobs[i], tuple(own.files), pure=False, retries=3): i for i in left}
-            for future in distributed.as_completed(self._futures):
-                i, one = self._futures[future], future.result()
-                found[i] = one
-                if self._store is not None and isinstance(one, Fit):
-                    self._store.add(keys[i], one)
-                progress(len(found) / len(jobs))
+            with _cluster.watched(client, self._scheduler):
+                for future in distributed.as_completed(self._futures):
+                    i, one = self._futures[future], future.result()
+                    found[i] = one
+                    if self._store is not None and isinstance(one, Fit):
+                        self._store.add(keys[i], one)
+                    progress(len(found) / len(jobs))
         return [found[i] for i in range(len(jobs))]
 
     def _connected(self) -> Any:
         """Only when there is something to do."""
-        try:
-            from dask import distributed
-        except ImportError:
-            raise ModuleNotFoundError("--scheduler needs Dask: pip install 'volatilis[cluster]'") from None
         if self._client is None:
-            try:
-                self._client = distributed.Client(self._scheduler, timeout=ANSWER_WITHIN)
-            except (OSError, ValueError) as error:
-                raise ConnectionError(f"no Dask scheduler answers at {self._scheduler!r}: {error}") from None
+            self._client = _cluster.connected(self._scheduler)
         return self._client
 
 

@@ -8,13 +8,13 @@ import shutil
 import sys
 from typing import Any
 
+from volatilis import _cluster
 from volatilis.paper.context import Context, Order
 from volatilis.paper.figures import FIGURES, SIMULATE, Data, Drawn, Figure
 from volatilis.paper.ledger import Ledger
 from volatilis.paper.settings import SIZES
 from volatilis.paper.tables import csv_name, over_seeds, table_of, with_excess
 from volatilis.paper.tuned import published_or_none
-from volatilis.sweep import check_scheduler
 from volatilis.tuning import PUBLISHED_FILE
 
 
@@ -32,7 +32,7 @@ def reproduce(order: Order) -> pathlib.Path | None:
         if not published_or_none(order.reference):
             print(f"{order.reference} has no {PUBLISHED_FILE}: our own tuned values stand for the authors'", file=sys.stderr)
     if order.scheduler is not None:
-        check_scheduler(order.scheduler)
+        _cluster.check(order.scheduler)
     if not order.resume:
         forget(order)
     ledger = Ledger(folder / "store" / f"costs-{order.size}-{order.benchmark}.json")
