@@ -15,10 +15,12 @@ from volatilis.paper import comparison, outputs, steady_state
 from volatilis.paper.context import Context, Order
 from volatilis.paper.errata import ERRATA
 from volatilis.paper.figures import Data, Drawn
+from volatilis.paper.files import save_table
 from volatilis.paper.ledger import Cost
 from volatilis.paper.new_learner import Promise, promises
 from volatilis.paper.settings import NOISE_NAMES, NOISES, RATES, TASKS
 from volatilis.paper.tables import csv_name
+from volatilis.tables.writing import write_text
 
 TITLE = "Learning in volatile environments with the Bayes Factor Surprise, reproduced"
 PAPER = "Liakoni, Modirshanechi, Gerstner & Brea (2021), Neural Computation 33(2), 269-340"
@@ -100,7 +102,7 @@ def notes(item: Drawn, context: Context, data: Data) -> list[str]:
             for i, noise in enumerate(NOISES[task])
             for j, p_c in enumerate(RATES)
         )
-        (context.folder / "data" / name).write_text(f"{NOISE_NAMES[task]},p_c,distance,closest_learner\n{rows}")
+        write_text(context.folder / "data" / name, f"{NOISE_NAMES[task]},p_c,distance,closest_learner\n{rows}")
         said.append(
             f"The benchmark is Merge80, drawn and named as Exact Bayes; its mean squared distance to Exact Bayes is "
             f"{distances.min():.1e} to {distances.max():.1e} over the cells at quick size. Per cell, beside the distance of the "
@@ -134,7 +136,7 @@ def compare(context: Context, data: Data) -> dict[str, page.Table]:
         return {}
     tables = {}
     for key, frame in comparison.compare_all(data, comparison.read(context.reference)).items():
-        frame.to_csv(context.folder / "data" / f"comparison_figure_{key}.csv", index=False, float_format="%.6g")
+        save_table(frame, context.folder / "data" / f"comparison_figure_{key}.csv")
         agree = int(frame.agrees.sum())
         caption = f"Ours against the published: {agree} of {len(frame)} agree within three combined standard errors; the others:"
         off = frame[~frame.agrees]

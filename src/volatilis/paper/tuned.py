@@ -19,6 +19,7 @@ from volatilis import _cluster, tuning
 from volatilis.environments import ChangingEnvironment
 from volatilis.learners import Leaky, Nas10, Nas10Star, Nas12, Nas12Star, SMiLe, VarSMiLe
 from volatilis.paper.settings import CATEGORICAL, GAUSSIAN, Size, family_of
+from volatilis.tables.writing import write_text
 
 TUNED: dict[str, dict[str, type]] = {
     GAUSSIAN: {
@@ -188,6 +189,4 @@ def _read(path: pathlib.Path) -> dict[tuple[str, Environment], Best]:
 
 def _write(path: pathlib.Path, found: dict[tuple[str, Environment], Best]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_suffix(".partial")
-    partial.write_text(json.dumps([[name, *where, *best] for (name, where), best in found.items()], indent=0))
-    os.replace(partial, path)
+    write_text(path, json.dumps([[name, *where, *best] for (name, where), best in found.items()], indent=0))
