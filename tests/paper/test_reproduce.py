@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 import volatilis as vl
 from tests.paper.sizes import TINY
 from volatilis.cli import app
+from volatilis.cli.paper import EXAMPLES
 from volatilis.paper import claims_terminal, settings
 from volatilis.paper.claims import Claim
 from volatilis.paper.context import Order
@@ -180,6 +181,13 @@ def test_help_is_quick_to_import() -> None:
     code = "import sys, volatilis.cli; print(any(n in sys.modules for n in ('numba', 'matplotlib', 'pandas', 'xarray', 'zarr')))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=dict(os.environ))
     assert done.stdout.strip() == "False"
+
+
+def test_help_has_examples_that_fit() -> None:
+    done = CliRunner().invoke(app, ["paper", "--help"], env={"COLUMNS": "80"})
+    assert "Examples:" in done.output
+    for line in EXAMPLES.splitlines():
+        assert line.strip() in done.output
 
 
 def test_one_figure_without_data(tmp_path: pathlib.Path) -> None:

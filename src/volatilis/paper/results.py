@@ -137,10 +137,10 @@ def compare(context: Context, data: Data) -> dict[str, page.Table]:
     tables = {}
     for key, frame in comparison.compare_all(data, comparison.read(context.reference)).items():
         save_table(frame, context.folder / "data" / f"comparison_figure_{key}.csv")
-        agree = int(frame.agrees.sum())
-        caption = f"Ours against the published: {agree} of {len(frame)} agree within three combined standard errors; the others:"
-        off = frame[~frame.agrees]
-        rows = [[f"{value:.4g}" if isinstance(value, float) else str(value) for value in row] for row in off.to_numpy()]
+        told = comparison.summary(frame)
+        off = told.disagreeing.to_numpy()
+        rows = [[f"{value:.4g}" if isinstance(value, float) else str(value) for value in row] for row in off]
+        caption = f"Ours against the published: {told}; the others:"
         tables[key] = page.Table(caption, [str(column) for column in frame.columns], rows)
     return tables
 
