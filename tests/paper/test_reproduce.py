@@ -230,6 +230,7 @@ def test_promises_are_counted_over_cells() -> None:
     assert [p.least for p in kept] == pytest.approx([8.0, 2.0 / 3.0, 40.0, 40.0])
 
 
+@pytest.mark.timeout(900)
 def test_fresh_forgets_only_after_all_was_checked(
     results: pathlib.Path, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
