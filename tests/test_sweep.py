@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import copy
-import os
 import pathlib
 import pickle
 import signal
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 from typing import Any
 
@@ -18,6 +18,8 @@ import pytest
 import zarr
 
 import volatilis as vl
+from tests import dask_cluster
+from volatilis import _cluster
 from volatilis import sweep as grids
 from volatilis.catalogue import LEARNERS, parameters
 from volatilis.sweep import Cell, Plan, Store, compute, sweep
@@ -153,11 +155,6 @@ def test_a_killed_run_goes_on_and_ends_the_same(tmp_path: pathlib.Path, how: sig
     assert equal(sweep(namespace["plan"], tmp_path / "a"), sweep(namespace["plan"], tmp_path / "b"))
 
 
-def dask_worker(address: str, name: str) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "distributed.cli.dask_worker", address, "--nthreads", "1", "--no-dashboard", "--name", name]
-    return subprocess.Popen([*command, "--no-nanny"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=dict(os.environ))
-
-
 def test_a_store_is_whole_or_not_there(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A run that dies while it makes a store, here before the last array, does not stand in the way of the next."""
     create = zarr.Group.create_array
@@ -204,35 +201,45 @@ def test_every_learner_travels() -> None:
 
 
 def test_dask_workers_one_of_which_dies(tmp_path: pathlib.Path) -> None:
-    distributed = pytest.importorskip("distributed", reason="Dask is not installed: pip install 'volatilis[cluster]'")
-    here = sweep(PLAN._replace(seeds=6), tmp_path / "here")
-    with distributed.LocalCluster(
-        n_workers=0, host="127.0.0.1", protocol="tcp://", dashboard_address=None, silence_logs=50
-    ) as cluster:
-        workers = [dask_worker(cluster.scheduler_address, name) for name in ("one", "two")]
-        try:
-            with distributed.Client(cluster.scheduler_address) as client:
-                client.wait_for_workers(2, timeout=60)
-            killed = False
+    with dask_cluster.scheduler() as cluster, dask_cluster.workers(cluster.scheduler_address, 2) as workers:
+        here = sweep(PLAN._replace(seeds=6), tmp_path / "here")
+        killed = False
 
-            def kill_one(share: float) -> None:
-                nonlocal killed
-                if share > 0.2 and not killed:
-                    killed = True
-                    workers[0].kill()
+        def kill_one(share: float) -> None:
+            nonlocal killed
+            if share > 0.2 and not killed:
+                killed = True
+                workers[0].kill()
 
-            there = sweep(PLAN._replace(seeds=6), tmp_path / "there", scheduler=cluster.scheduler_address, progress=kill_one)
-            assert killed
-            assert equal(here, there)
-        finally:
-            for worker in workers:
-                worker.kill()
-                worker.wait()
+        there = sweep(PLAN._replace(seeds=6), tmp_path / "there", scheduler=cluster.scheduler_address, progress=kill_one)
+        assert killed
+        assert equal(here, there)
+
+
+def test_a_scheduler_without_workers_is_waited_for_but_not_in_silence(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(_cluster, "LOOK_EVERY", 0.1)
+    with dask_cluster.scheduler() as cluster:
+        address, found = cluster.scheduler_address, []
+        waiting = threading.Thread(target=lambda: found.append(sweep(PLAN, tmp_path, scheduler=address)))
+        waiting.start()
+        said = ""
+        for _ in range(100):
+            time.sleep(0.1)
+            said += capsys.readouterr().err
+            if said:
+                break
+        assert f"the Dask scheduler at {address} has no workers; waiting for one (start one with: dask worker {address}" in said
+        with dask_cluster.workers(address, 1):
+            waiting.join(60)
+        assert equal(found[0], sweep(PLAN, tmp_path / "here"))
+        assert "has workers: going on" in capsys.readouterr().err
 
 
 def test_a_scheduler_that_does_not_answer(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("distributed", reason="Dask is not installed: pip install 'volatilis[cluster]'")
-    monkeypatch.setattr(grids, "ANSWER_WITHIN", 2)
+    monkeypatch.setattr(_cluster, "ANSWER_WITHIN", 2)
     start = time.monotonic()
     with pytest.raises(ConnectionError, match=r"no Dask scheduler answers at .tcp://127\.0\.0\.1:9."):
         sweep(PLAN, tmp_path, scheduler="tcp://127.0.0.1:9")

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from volatilis import _drivers
+from volatilis import _cluster, _drivers
 from volatilis._compile import Call
 from volatilis._seeds import generator_key
 from volatilis.environments import ChangingEnvironment
@@ -32,7 +32,6 @@ from volatilis.tuning import Stopped
 
 PIECE = 20_000  # steps at a time
 FORMAT = 1
-ANSWER_WITHIN = 15  # seconds that a scheduler has to answer
 
 
 class Cell(NamedTuple):
@@ -264,7 +263,7 @@ def sweep(
     work = {(c, s): _cost(plan.cells[c]) for c in range(len(plan.cells)) for s in range(plan.seeds)}
     total, left = sum(work.values()), sum(work[job] for job in jobs)
     progress(1.0 - left / total)
-    for job, result in _on_threads(plan, jobs, workers) if scheduler is None else _on_dask(plan, jobs, scheduler):
+    for job, result in _on_threads(plan, jobs, workers) if scheduler is None else _on_cluster(plan, jobs, scheduler):
         store.write(*job, result)
         left -= work[job]
         progress(1.0 - left / total)
@@ -292,30 +291,5 @@ def _on_threads(plan: Plan, jobs: list[tuple[int, int]], workers: int | None) ->
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def check_scheduler(address: str) -> None:
-    """Whether a Dask scheduler answers, asked before any work."""
-    with _client(address):
-        pass
-
-
-def _on_dask(plan: Plan, jobs: list[tuple[int, int]], address: str) -> Iterator[tuple[tuple[int, int], Result]]:
-    with _client(address) as client:
-        from dask import distributed
-
-        futures = {client.submit(compute, plan.cells[c], s, plan.after, pure=False, retries=3): (c, s) for c, s in jobs}
-        try:
-            for future in distributed.as_completed(futures):
-                yield futures[future], future.result()
-        finally:
-            client.cancel(list(futures))
-
-
-def _client(address: str) -> Any:
-    try:
-        from dask import distributed
-    except ImportError:
-        raise ModuleNotFoundError("--scheduler needs Dask: pip install 'volatilis[cluster]'") from None
-    try:
-        return distributed.Client(address, timeout=ANSWER_WITHIN)
-    except (OSError, ValueError) as error:
-        raise ConnectionError(f"no Dask scheduler answers at {address!r}: {error}") from None
+def _on_cluster(plan: Plan, jobs: list[tuple[int, int]], address: str) -> Iterator[tuple[tuple[int, int], Result]]:
+    return _cluster.results(compute, {(c, s): (plan.cells[c], s, plan.after) for c, s in jobs}, address)

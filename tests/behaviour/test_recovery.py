@@ -11,7 +11,8 @@ import pytest
 from typer.testing import CliRunner
 
 import volatilis as vl
-from volatilis.behaviour import cluster, jobs
+from volatilis import _cluster
+from volatilis.behaviour import jobs
 from volatilis.behaviour.cluster import How
 from volatilis.behaviour.conclusions import conclusions, recovered
 from volatilis.behaviour.models import Model
@@ -211,7 +212,7 @@ def test_dask_gives_the_same_and_keeps_it(tmp_path: pathlib.Path) -> None:
     distributed = pytest.importorskip("distributed", reason="Dask is not installed: pip install 'volatilis[cluster]'")
     here = recover(MODELS, people(3), HOW)
     local = {"n_workers": 1, "threads_per_worker": 2, "processes": False, "protocol": "tcp://", "host": "127.0.0.1"}
-    with distributed.LocalCluster(**local, dashboard_address=None, silence_logs=50) as there:
+    with distributed.LocalCluster(**local, dashboard_address=":0", silence_logs=50) as there:
         how = HOW._replace(scheduler=there.scheduler_address, folder=tmp_path)
         assert same(here, recover(MODELS, people(3), how))
     assert same(here, recover(MODELS, people(3), how)), "all is in the folder: no scheduler is needed"
@@ -219,7 +220,7 @@ def test_dask_gives_the_same_and_keeps_it(tmp_path: pathlib.Path) -> None:
 
 def test_a_scheduler_that_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("distributed", reason="Dask is not installed: pip install 'volatilis[cluster]'")
-    monkeypatch.setattr(cluster, "ANSWER_WITHIN", 2)
+    monkeypatch.setattr(_cluster, "ANSWER_WITHIN", 2)
     with pytest.raises(ConnectionError, match=r"no Dask scheduler answers at .tcp://127\.0\.0\.1:9."):
         recover(MODELS, people(2), HOW._replace(scheduler="tcp://127.0.0.1:9"))
 

@@ -10,7 +10,7 @@ import pytest
 import xarray as xr
 from scipy import stats
 
-from volatilis.paper import claims
+from volatilis.paper import claims, hypotheses
 from volatilis.paper import claims_identities as identities
 from volatilis.paper.claims_cells import log_ratio, nearer_in_cells, nearest, typically, worse_somewhere
 from volatilis.paper.claims_checks import close_to_exact, flat, ranking, same, serves_not_both, similar, smaller_at, steadier
@@ -27,6 +27,7 @@ from volatilis.paper.claims_curves import (
     worse_above,
 )
 from volatilis.paper.claims_equations import EXACT_TO, Errors
+from volatilis.paper.claims_ratios import at_most, log_error_ratio, more
 from volatilis.paper.claims_statistics import (
     Estimate,
     NotThere,
@@ -123,6 +124,14 @@ def robustness(
     return xr.Dataset({"regret": (("panel", "learner", "p_c", "seed"), regret)}, coordinates, {"task": task})
 
 
+def by_subject(values: np.ndarray, error: float, subjects: int) -> np.ndarray:
+    """Subjects' own values with exactly these means and standard errors."""
+    own = np.random.default_rng(9).normal(size=(*values.shape, subjects))
+    own -= own.mean(axis=-1, keepdims=True)
+    own /= own.std(axis=-1, ddof=1, keepdims=True)
+    return values[..., None] + error * np.sqrt(subjects) * own
+
+
 def prediction_1(bayes_factor: float = -1.0, shannon: float = 1.0, error: float = 0.01, subjects: int = 20) -> Any:
     """Differences between the sign biases that grow as these numbers times delta; in the published variant halved."""
     delta = np.arange(11) / 10
@@ -133,6 +142,7 @@ def prediction_1(bayes_factor: float = -1.0, shannon: float = 1.0, error: float 
             half = 0.5 * strength * use * delta
             values = np.ones(shape) + np.array([1.0, 0.5])[:, None, None, None] * np.stack([half, -half])
             variables |= {f"{prefix}{name}": (dims, values), f"{prefix}{name}_se": (dims, np.full(shape, error))}
+            variables[f"{prefix}{name}_by_subject"] = ((*dims, "subject"), by_subject(values, error, subjects))
         variables[f"{prefix}subjects"] = (dims, np.full(shape, subjects))
     coordinates = {"variant": ["right", "published"], "learner": ["Nas12*", "pf20"], "sign": [1, -1], "delta": delta}
     return xr.Dataset(variables, coordinates)
@@ -143,8 +153,11 @@ def prediction_2(slope: float = 0.0, level: float = 1.0, shannon: float = -3.0, 
     dims, shape = ("variant", "learner", "p"), (2, 2, 16)
     bayes_factor = np.broadcast_to(level + slope * (p - p.mean()), shape).copy()
     bayes_factor[..., -2:] = np.nan  # no trial has so high a probability under the prior
-    variables = {"bayes_factor": (dims, bayes_factor), "shannon": (dims, np.broadcast_to(2.0 + shannon * p, shape))}
+    variables: dict[str, Any] = {"bayes_factor": (dims, bayes_factor)}
+    variables["shannon"] = (dims, np.broadcast_to(2.0 + shannon * p, shape))
     variables |= {f"{name}_se": (dims, np.full(shape, error)) for name in ("bayes_factor", "shannon")}
+    for name in ("bayes_factor", "shannon"):
+        variables[f"{name}_by_subject"] = ((*dims, "subject"), by_subject(variables[name][1], error, 20))
     variables["subjects"] = (dims, np.full(shape, 20))
     return xr.Dataset(variables, {"variant": ["right", "published"], "learner": ["Nas12*", "pf20"], "p": p})
 
@@ -417,6 +430,64 @@ def test_closeness_to_exact_bayes_each_way(excess: float, error: float, expected
     assert truth_of(close_to_exact(("pf20",), (After(0), After(1)), 0.1), data) is expected
 
 
+@pytest.mark.parametrize(
+    ("ratio", "error", "slight", "large"),
+    [
+        (1.05, 0.002, True, False),
+        (1.0, 0.02, None, False),
+        (0.9, 0.002, False, False),
+        (1.2, 0.002, False, False),
+        (1.6, 0.002, False, True),
+        (1.27, 0.02, False, None),
+    ],
+)
+def test_slightly_and_much_each_way(ratio: float, error: float, slight: bool | None, large: bool | None) -> None:
+    data = transient({"pf20": lambda setting, phase: np.full(len(phase), 1.5 * ratio)}, relative_error=error)
+    assert truth_of(more(("MP20",), ("pf20",), at=After(1), most=0.1), data) is slight
+    assert truth_of(more(("MP20",), ("pf20",), at=After(1), least=0.25), data) is large
+
+
+def test_a_ratio_and_its_noise_are_those_that_repetition_shows() -> None:
+    """Paired by seed: noise that both learners share is none of the ratio."""
+    found = []
+    for repetition in range(400):
+        random = np.random.default_rng(repetition)
+        shared, own = 1.0 + 0.2 * random.normal(size=10), 0.01 * random.normal(size=(2, 10))
+        seeds = np.stack([shared, 3.0 * shared * (1.0 + own[0]), 2.0 * shared * (1.0 + own[1])])
+        data = transient({}).sel(learner=["Exact Bayes", "pf20", "MP20"], setting=[0], n=[1])
+        data["mean_by_seed"] = ("setting", "learner", "n", "seed"), seeds[None, :, None, :]
+        found.append(log_error_ratio(View(data, True), After(0), "pf20", "MP20"))
+    assert np.mean([test.estimate for test in found]) == pytest.approx(np.log(1.5), abs=0.001)
+    assert np.mean([test.standard_error for test in found]) == pytest.approx(np.std([t.estimate for t in found]), rel=0.1)
+
+
+@pytest.mark.parametrize(("level", "scatter", "expected"), [(0.05, 0.02, True), (0.2, 0.02, False), (0.1, 0.5, None)])
+def test_at_most_so_far_above_each_way(level: float, scatter: float, expected: bool | None) -> None:
+    """The error of Exact Bayes is 1, that of a learner 1 + its level."""
+    data = grid({"pf20": level, "MP20": 0.01}, scatter=scatter)
+    assert truth_of(at_most(("pf20", "MP20"), (EXACT,), 0.1), data) is expected
+
+
+def test_closeness_asks_for_the_typical_cell_and_names_the_worst() -> None:
+    odd = grid({"pf20": lambda noise, p_c: 3.0 if (noise, p_c) == (5.0, 0.01) else 0.02})
+    outcome = at_most(("pf20",), (EXACT,), 0.1)(View(odd, True))
+    assert outcome.truth is True
+    assert "above 1.1 in 1 of 30 cells, at most 4" in outcome.text
+    assert "(sigma 5, p_c 0.01)" in outcome.text
+    both = claims.claims_across.both_tasks({"gaussian": odd, "categorical": grid({"pf20": 0.02}, "categorical")})
+    assert "(Gaussian, sigma 5, p_c 0.01)" in at_most(("pf20",), (EXACT,), 0.1)(View(both, True)).text
+
+
+@pytest.mark.parametrize(
+    ("published", "right", "expected"),
+    [(0.02, 0.02, claims.FAILS), (1.0, 0.02, claims.PUBLISHED_ONLY), (0.02, 1.0, claims.HOLDS)],
+)
+def test_very_close_to_sor_depends_on_which_sor(published: float, right: float, expected: str) -> None:
+    """pf20 and MP20 have 1.2 times the error of Exact Bayes: close to SOR20 only where that is as far, or further."""
+    data = grid({"pf20": 0.2, "MP20": 0.2, "SOR20": right, "SOR20 (published)": published})
+    assert verdict_on("gaussian-summary-sor", gaussian=data) == expected
+
+
 def test_closeness_to_nothing_cannot_be_told() -> None:
     data = robustness({"Exact Bayes": lambda panel, p_c: 0.0})
     with pytest.raises(NotThere, match="lost in noise"):
@@ -551,12 +622,30 @@ def test_both_signs_and_slopes_of_prediction_1(strength: float, expected: str) -
 def test_a_prior_that_is_not_used() -> None:
     data = prediction_1(error=0.002)
     assert verdict_on("prediction-1-prior-unused", prediction1=data) == claims.HOLDS
-    used = data.assign(control_shannon=data.shannon)
+    used = data.assign(control_shannon_by_subject=data.shannon_by_subject)
     assert verdict_on("prediction-1-prior-unused", prediction1=used) == claims.FAILS
     without = data.drop_vars([name for name in data if name.startswith("control_")])
     claim = judged("prediction-1-prior-unused", prediction1=without)
     assert claim.verdict == claims.OPEN
     assert "not in the dataset" in claim.uncertainty
+
+
+def test_the_numbers_on_the_predictions_are_those_of_the_tables_of_hypotheses() -> None:
+    """In the claims as in Tables 1 and 2: the same difference, the same slopes, the same standard errors."""
+    first, second = prediction_1(), prediction_2()
+    rows = hypotheses.table_1(first), hypotheses.table_2(second)
+    for key, measure, column, table, data in (
+        ("1-bayes-factor", "bayes_factor", "difference", rows[0], {"prediction1": first}),
+        ("1-bayes-factor-slope", "bayes_factor", "slope", rows[0], {"prediction1": first}),
+        ("1-shannon", "shannon", "difference", rows[0], {"prediction1": first}),
+        ("1-shannon-slope", "shannon", "slope", rows[0], {"prediction1": first}),
+        ("2-shannon", "shannon", "slope", rows[1], {"prediction2": second}),
+    ):
+        claim = judged(f"prediction-{key}", **data)
+        for variant, text in (("right", claim.done_right), ("published", claim.with_published_code)):
+            own = table[(table.variant == variant) & (table.measure == measure) & (table.hypothesis != "the prior is not used")]
+            for row in own.to_dict("records"):
+                assert f"{row['learner']} {row[column]:+.3g} ± {row[f'{column}_se']:.2g}" in text
 
 
 def test_points_of_too_few_subjects_do_not_count() -> None:
@@ -616,6 +705,11 @@ def test_where_learners_do_not_differ_no_order_is_found() -> None:
         "robustness-leaky-blind",
         "robustness-sor20-high-noise",
         "robustness-pf20-mp20-similar",
+        "gaussian-summary-sor",
+        "categorical-summary-sor",
+        "both-comparable",
+        "both-comparable-approximations",
+        "gaussian-comparable-approximations",
     }
     same_things |= {"categorical-robustness-sor20", "prediction-1-prior-unused", "prediction-2-bayes-factor"}
     held = {

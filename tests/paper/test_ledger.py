@@ -68,8 +68,14 @@ def test_real_clocks_and_memory(tmp_path: pathlib.Path) -> None:
 
 
 @pytest.mark.parametrize("content", ["", "[]", '{"costs": {"a": 1}, "memory": 0}', '{"costs": {}}'])
-def test_a_damaged_file_is_named(tmp_path: pathlib.Path, content: str) -> None:
-    path = tmp_path / "costs.json"
+def test_a_damaged_file_is_said_and_counted_anew(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], content: str
+) -> None:
+    """Times are all that it holds: no reason to stop a run."""
+    path, clock = tmp_path / "costs.json", Clock(monkeypatch)
     path.write_text(content)
-    with pytest.raises(ValueError, match="is damaged; delete it"):
-        Ledger(path)
+    with Ledger(path).part("grid"):
+        clock.work(2)
+    assert f"{path} is damaged: times are counted anew" in capsys.readouterr().err
+    assert Ledger(path).costs == {"grid": Cost(2.0, 4.0)}
+    assert capsys.readouterr().err == ""

@@ -14,8 +14,11 @@ import pytest
 from typer.testing import CliRunner
 
 import volatilis as vl
+from tests.paper.sizes import TINY
 from volatilis.cli import app
-from volatilis.paper import settings
+from volatilis.cli.paper import EXAMPLES
+from volatilis.paper import claims_terminal, settings
+from volatilis.paper.claims import Claim
 from volatilis.paper.context import Order
 from volatilis.paper.figures import FIGURES
 from volatilis.paper.new_learner import promises
@@ -24,7 +27,6 @@ from volatilis.paper.published import PublishedStratifiedResampling, published_t
 from volatilis.paper.reproduce import chosen, reproduce
 from volatilis.paper.tuned import TUNED
 
-TINY = settings.Size("tiny", 2, 120, 160, (1, 60), (1, 60), 3, 1, 100, 1, 80, 3)
 CSV = ("gaussian", "categorical", "gaussian_transient", "categorical_robustness", "memory", "prediction1", "prediction2")
 
 TABLES = ("table_1", "table_2", "tuned", "costs", "run", "merge")
@@ -78,6 +80,34 @@ def test_the_claims_are_a_whole_page(results: pathlib.Path) -> None:
     for column in ("statement", "where", "published", "with_published_code", "done_right", "verdict", "uncertainty"):
         assert all(text in plain for text in table[column])
     assert f"{len(table)} claims: {tally(table.verdict)}." in page
+
+
+@pytest.mark.timeout(900)
+def test_the_claims_can_be_read_in_a_pipe_and_are_counted(results: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """80 columns, no colours, every claim whole, and at the end how many have which verdict."""
+    monkeypatch.setitem(settings.SIZES, "tiny", TINY)
+    monkeypatch.delenv("COLUMNS", raising=False)
+    done = CliRunner().invoke(app, ["paper", "claims", "--size", "tiny", "--out", str(results)])
+    assert done.exit_code == 0
+    lines = done.stdout.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert "\033" not in done.stdout
+    told = " ".join(done.stdout.split())
+    table = pandas.read_csv(results / "data" / "claims.csv", keep_default_na=False)
+    for column in ("statement", "where", "published", "done_right", "uncertainty"):
+        assert all(" ".join(text.split()) in told for text in table[column])
+    counted = {line[7:]: int(line[:5]) for line in lines[-5:]}
+    assert counted.pop("claims in all") == len(table) == sum(counted.values())
+    for verdict, count in counted.items():
+        assert count == (table.verdict == verdict).sum()
+
+
+def test_wide_terminals_and_narrow_ones() -> None:
+    claim = Claim("key", "2", "here", "word " * 40, "much", "as " * 50, "right " * 50, "does not hold", "sure")
+    for width in (50, 80, 100):
+        told = list(claims_terminal.lines([claim], width, colours=True))
+        assert max(len(re.sub("\033[^m]*m", "", line)) for line in told) <= width
+        assert "  \033[1;31mDOES NOT HOLD\033[0m" in told
 
 
 @pytest.mark.parametrize(
@@ -153,6 +183,13 @@ def test_help_is_quick_to_import() -> None:
     assert done.stdout.strip() == "False"
 
 
+def test_help_has_examples_that_fit() -> None:
+    done = CliRunner().invoke(app, ["paper", "--help"], env={"COLUMNS": "80"})
+    assert "Examples:" in done.output
+    for line in EXAMPLES.splitlines():
+        assert line.strip() in done.output
+
+
 def test_one_figure_without_data(tmp_path: pathlib.Path) -> None:
     assert reproduce(Order(("1",), "quick", tmp_path)) == tmp_path / "report.html"
     assert [path.name for path in (tmp_path / "figures").iterdir() if path.suffix == ".png"] == ["figure_1.png"]
@@ -193,6 +230,7 @@ def test_promises_are_counted_over_cells() -> None:
     assert [p.least for p in kept] == pytest.approx([8.0, 2.0 / 3.0, 40.0, 40.0])
 
 
+@pytest.mark.timeout(900)
 def test_fresh_forgets_only_after_all_was_checked(
     results: pathlib.Path, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+from volatilis import _cluster
 from volatilis.behaviour import own
 from volatilis.behaviour.fitting import Fit
 from volatilis.behaviour.jobs import Failure, Job, Pool, Progress
@@ -14,8 +15,6 @@ from volatilis.behaviour.parameters import Unit
 from volatilis.behaviour.priors import AnyPrior
 from volatilis.behaviour.scoring import Person
 from volatilis.behaviour.workers import Workers
-
-ANSWER_WITHIN = 15  # seconds that a scheduler has to answer
 
 
 class How(NamedTuple):
@@ -80,20 +79,14 @@ class OnDask(Pool):
         from dask import distributed
 
         self._futures = {client.submit(_run, jobs[i], tuple(own.files), pure=False, retries=3): i for i in left}
-        for future in distributed.as_completed(self._futures):
-            yield self._futures[future], future.result()
+        with _cluster.watched(client, self._scheduler):
+            for future in distributed.as_completed(self._futures):
+                yield self._futures[future], future.result()
 
     def _connected(self) -> Any:
         """Only when there is something to do."""
-        try:
-            from dask import distributed
-        except ImportError:
-            raise ModuleNotFoundError("--scheduler needs Dask: pip install 'volatilis[cluster]'") from None
         if self._client is None:
-            try:
-                self._client = distributed.Client(self._scheduler, timeout=ANSWER_WITHIN)
-            except (OSError, ValueError) as error:
-                raise ConnectionError(f"no Dask scheduler answers at {self._scheduler!r}: {error}") from None
+            self._client = _cluster.connected(self._scheduler)
         return self._client
 
 

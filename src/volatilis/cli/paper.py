@@ -9,6 +9,22 @@ import typer
 
 from volatilis.cli.errors import reported
 
+EXAMPLES = """
+Examples:
+
+  volatilis paper                           every figure, small: minutes
+
+  volatilis paper 3 10 S2 memory            only these
+
+  volatilis paper claims                    what the paper says, and verdicts
+
+  volatilis paper all --size full --reference DIR --out full
+
+  volatilis paper all --size full --benchmark near --workers 8
+
+  volatilis paper all --size full --scheduler tcp://host:8786
+"""
+
 
 def paper(
     figures: Annotated[
@@ -18,7 +34,9 @@ def paper(
     size: Annotated[str, typer.Option(help="quick (minutes) or full (the paper's size).")] = "quick",
     out: Annotated[pathlib.Path, typer.Option(help="Where figures, data and report go.")] = pathlib.Path("paper-results"),
     workers: Annotated[int | None, typer.Option(min=1, help="Threads; one per core if not given.")] = None,
-    scheduler: Annotated[str | None, typer.Option(help="Address of a Dask scheduler to compute on.")] = None,
+    scheduler: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="A Dask scheduler to tune and simulate on, such as tcp://host:8786.")
+    ] = None,
     reference: Annotated[pathlib.Path | None, typer.Option(help="The authors' data folder, to compare with.")] = None,
     benchmark: Annotated[str, typer.Option(help="exact, or near: Merge80 in the place of Exact Bayes.")] = "exact",
     resume: Annotated[bool, typer.Option("--resume/--fresh", help="Go on where an earlier run stopped, or begin anew.")] = True,
@@ -29,3 +47,6 @@ def paper(
         from volatilis.paper.reproduce import reproduce
 
         reproduce(Order(tuple(figures or ("all",)), size, out, workers, scheduler, reference, benchmark, resume))
+
+
+paper.__doc__ = f"{paper.__doc__}\n\n{EXAMPLES}"

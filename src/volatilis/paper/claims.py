@@ -89,7 +89,7 @@ def judge(statement: Statement, dataset: Any) -> Claim:
     """Check a statement with the published code and done right."""
     published, right = (outcome_of(statement, View(dataset, mended)) for mended in (False, True))
     uncertainty = right.uncertainty
-    if right != published:
+    if right.uncertainty != published.uncertainty:
         uncertainty = f"published code: {published.uncertainty}. Done right: {right.uncertainty}"
     return Claim(
         key=statement.key,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from volatilis.paper.claims_checks import both, close_to_exact, ranking, same, serves_not_both
 from volatilis.paper.claims_curves import excess_grows, excess_larger_right
+from volatilis.paper.claims_ratios import CLOSE, MUCH, more
 from volatilis.paper.claims_views import After, Check, Statement
 
 ONE_UNIT_LOSERS = ("pf1", "MP1", "SOR1", "SMiLe", "Leaky", "Nas10*")  # the last is for the Gaussian task only
@@ -26,16 +27,16 @@ GAUSSIAN = (
         "gaussian-close-to-exact",
         "pf20, VarSMiLe and Nas12* stay very close to Exact Bayes after a change (here: their mean error within 10 % of it).",
         "very close, both panels",
-        close_to_exact(("pf20", "VarSMiLe", "Nas12*"), (LEFT, RIGHT), 0.1),
+        close_to_exact(("pf20", "VarSMiLe", "Nas12*"), (LEFT, RIGHT), CLOSE),
     ),
     gaussian(
         "gaussian-varsmile-course",
         "At high sigma VarSMiLe is slightly better than pf20 and Nas12* soon after a change (here: the first fifth of the steps) "
-        "and slightly worse later (the last fifth).",
+        "and slightly worse later (the last fifth; slightly: by less than 10 %).",
         "slightly better, then slightly worse, right panel",
         both(
-            ranking(("VarSMiLe",), ("pf20", "Nas12*"), at=After(1, "early")),
-            ranking(("pf20", "Nas12*"), ("VarSMiLe",), at=After(1, "late")),
+            more(("VarSMiLe",), ("pf20", "Nas12*"), at=After(1, "early"), most=CLOSE),
+            more(("pf20", "Nas12*"), ("VarSMiLe",), at=After(1, "late"), most=CLOSE),
         ),
     ),
     gaussian(
@@ -46,9 +47,9 @@ GAUSSIAN = (
     ),
     gaussian(
         "gaussian-mp-high-noise",
-        "At high sigma and low p_c MP20 is much worse than pf20, VarSMiLe and Nas12*.",
+        "At high sigma and low p_c MP20 is much worse than pf20, VarSMiLe and Nas12* (here: by more than 25 %).",
         "much worse, right panel",
-        ranking(("pf20", "VarSMiLe", "Nas12*"), ("MP20",), at=RIGHT),
+        more(("pf20", "VarSMiLe", "Nas12*"), ("MP20",), at=RIGHT, least=MUCH),
     ),
     gaussian(
         "gaussian-sor-more-particles",
@@ -60,13 +61,13 @@ GAUSSIAN = (
         "gaussian-sor-high-noise",
         "At high sigma SOR20 is close to optimal (here: within 10 % of Exact Bayes) and later better than MP20.",
         "close to optimal; better than MP20 later, right panel",
-        both(close_to_exact(("SOR20",), (RIGHT,), 0.1), ranking(("SOR20",), ("MP20",), at=After(1, "late"))),
+        both(close_to_exact(("SOR20",), (RIGHT,), CLOSE), ranking(("SOR20",), ("MP20",), at=After(1, "late"))),
     ),
     gaussian(
         "gaussian-leaky-trade-off",
         "One leak cannot serve both phases: in neither panel is Leaky close to Exact Bayes (within 10 %) both early and late.",
         "a trade-off",
-        serves_not_both("Leaky", (0, 1), 0.1),
+        serves_not_both("Leaky", (0, 1), CLOSE),
     ),
     gaussian(
         "gaussian-smile-late",
@@ -81,7 +82,7 @@ GAUSSIAN = (
         "gaussian-nas10-noise",
         "Nas10* does well at low sigma (here: within 10 % of Exact Bayes) and not at high sigma (here: behind pf20).",
         "well on the left, not on the right",
-        both(close_to_exact(("Nas10*",), (LEFT,), 0.1), ranking(("pf20",), ("Nas10*",), at=RIGHT)),
+        both(close_to_exact(("Nas10*",), (LEFT,), CLOSE), ranking(("pf20",), ("Nas10*",), at=RIGHT)),
     ),
     gaussian(
         "gaussian-pf1-nassar",

@@ -209,7 +209,8 @@ def both(*checks: Check) -> Check:
     def check(view: View) -> Outcome:
         outcomes = [part(view) for part in checks]
         truth = all_of(outcome.truth for outcome in outcomes)
-        return Outcome("; ".join(o.text for o in outcomes), truth, "; ".join(o.uncertainty for o in outcomes))
+        sure = dict.fromkeys(outcome.uncertainty for outcome in outcomes)  # what is the same for all is said once
+        return Outcome("; ".join(outcome.text for outcome in outcomes), truth, "; ".join(sure))
 
     return check
 

@@ -158,5 +158,6 @@ def grid_shape(view: View) -> tuple[int, int]:
 
 
 def cell_name(view: View, index: tuple[int, int]) -> str:
-    noise, p_c = view.coordinate("noise")[index[0]], view.coordinate("p_c")[index[1]]
-    return f"{view.dataset.attrs.get('noise_name', 'noise')} {noise:g}, p_c {p_c:g}"
+    p_c, attributes = view.coordinate("p_c")[index[1]], view.dataset.attrs
+    noise = f"{attributes.get('noise_name', 'noise')} {view.coordinate('noise')[index[0]]:g}"
+    return f"{attributes['rows'][index[0]] if 'rows' in attributes else noise}, p_c {p_c:g}"

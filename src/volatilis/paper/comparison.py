@@ -37,17 +37,16 @@ DIGITS = 6  # to which an environment of ours and one of theirs have to be the s
 
 
 class Summary(NamedTuple):
-    """How many of the compared numbers agree, and those that do not."""
+    """How many of the compared numbers agree, for how many our standard error stood for both, and those that do not agree."""
 
     compared: int
     agreeing: int
-    share: float
     assumed_errors: int
     disagreeing: Any
 
     def __str__(self) -> str:
-        text = f"{self.agreeing} of {self.compared} agree ({self.share:.1%})"
-        return text + (f"; in {self.assumed_errors} our standard error stood for both" if self.assumed_errors else "")
+        text = f"{self.agreeing} of {self.compared} agree within three combined standard errors"
+        return text + (f"; in {self.assumed_errors} our standard error stands for both" if self.assumed_errors else "")
 
 
 def compare_grid(dataset: Any, reference: Reference) -> Any:
@@ -110,10 +109,11 @@ def compare_all(datasets: dict[str, Any], reference: Reference) -> dict[str, Any
 
 
 def summary(frame: Any) -> Summary:
+    """The numbers that disagree come furthest first."""
     agreeing = int(frame.agrees.sum())
     assumed = int((frame.se_from != "both").sum())
     off = frame[~frame.agrees].sort_values("z", key=abs, ascending=False)
-    return Summary(len(frame), agreeing, agreeing / len(frame) if len(frame) else float("nan"), assumed, off)
+    return Summary(len(frame), agreeing, assumed, off)
 
 
 # --- joining -------------------------------------------------------------------------------------------------------------

@@ -7,15 +7,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from volatilis.paper.ledger import Ledger
-from volatilis.paper.settings import (
-    ASSUMED,
-    MEMORY_CELLS,
-    NOISES,
-    RATES,
-    ROBUSTNESS_NOISES,
-    TASKS,
-    Size,
-)
+from volatilis.paper.settings import NOISES, RATES, Size
 from volatilis.paper.tuned import Best, Environment, tune_all, use_published
 from volatilis.sweep import Plan, sweep
 
@@ -55,7 +47,12 @@ class Context(NamedTuple):
     def tuned(self, environments: list[Environment]) -> dict[tuple[str, Environment], Best]:
         with self.ledger.part("tuning"):
             values = tune_all(
-                environments, self.size, self.folder / "store", self.workers, lambda share: self._advance("tuning", share)
+                environments,
+                self.size,
+                self.folder / "store",
+                self.workers,
+                self.scheduler,
+                lambda share: self._advance("tuning", share),
             )
         return use_published(values, self.reference) if self.reference is not None else values
 
@@ -67,10 +64,3 @@ class Context(NamedTuple):
 def grid_environments(task: str) -> list[Environment]:
     """Row by row of the paper's heat maps."""
     return [Environment(task, noise, p_c) for noise in NOISES[task] for p_c in RATES]
-
-
-def all_environments() -> list[Environment]:
-    """Every environment for which anything is tuned."""
-    grids = [where for task in TASKS for where in grid_environments(task)]
-    panels = [Environment(task, noise, p_c) for task in TASKS for noise in ROBUSTNESS_NOISES[task] for p_c in ASSUMED]
-    return [*grids, *panels, *(Environment(*cell) for cell in MEMORY_CELLS)]

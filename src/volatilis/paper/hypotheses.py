@@ -31,15 +31,11 @@ def table_1(dataset: Any) -> Any:
     are alike within a window leave a small remainder, which shrinks with the window and which many subjects reveal.
     """
     rows = []
-    delta = dataset["delta"].values
     for variant, learner in ((v, n) for v in VARIANTS for n in LEARNERS):
-        chosen = dataset.sel(variant=variant, learner=learner, delta=delta[delta > 0])
         for hypothesis, prefix, measures, sign, slope_sign in TABLE_1:
             for measure in measures:
-                values = chosen[f"{prefix}{measure}_by_subject"]
-                differences = (values.sel(sign=1) - values.sel(sign=-1)).transpose("subject", "delta").values
-                slopes = np.array([slope(delta[delta > 0], own) for own in differences])
-                parts = {"difference": (sign, mean_and_error(differences)[0]), "slope": (slope_sign, slopes)}
+                delta, differences = sign_differences(dataset, variant, learner, f"{prefix}{measure}")
+                parts = {"difference": (sign, mean_and_error(differences)[0]), "slope": (slope_sign, slopes(delta, differences))}
                 rows.append(_row(variant, learner, hypothesis, measure, parts))
     return _frame(rows)
 
@@ -50,9 +46,21 @@ def table_2(dataset: Any) -> Any:
     for variant, learner in ((v, n) for v in VARIANTS for n in LEARNERS):
         for hypothesis, measure, sign in TABLE_2:
             values = dataset[f"{measure}_by_subject"].sel(variant=variant, learner=learner).transpose("subject", "p").values
-            slopes = np.array([slope(dataset["p"].values, own) for own in values])
-            rows.append(_row(variant, learner, hypothesis, measure, {"slope": (sign, slopes)}))
+            parts = {"slope": (sign, slopes(dataset["p"].values, values))}
+            rows.append(_row(variant, learner, hypothesis, measure, parts))
     return _frame(rows)
+
+
+def sign_differences(dataset: Any, variant: str, learner: str, measure: str) -> tuple[np.ndarray, np.ndarray]:
+    """The delta above 0, and the surprise at s = +1 less that at s = -1: subject x delta, NaN where one of them is missing."""
+    delta = dataset["delta"].values
+    chosen = dataset[f"{measure}_by_subject"].sel(variant=variant, learner=learner, delta=delta[delta > 0])
+    return delta[delta > 0], (chosen.sel(sign=1) - chosen.sel(sign=-1)).transpose("subject", "delta").values
+
+
+def slopes(x: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Of each subject's values over x."""
+    return np.array([slope(x, own) for own in values])
 
 
 def slope(x: np.ndarray, y: np.ndarray) -> float:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import pathlib
 import resource
 import sys
@@ -11,6 +10,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
+
+from volatilis.tables.writing import write_text
 
 EVERY = 5.0  # seconds between writes: no more than this is lost when a run is killed
 
@@ -71,12 +72,11 @@ class Ledger:
         except FileNotFoundError:
             return {}, 0.0
         except (ValueError, TypeError, KeyError, IndexError, AttributeError):
-            raise ValueError(f"{self._path} is damaged; delete it (only the times of earlier runs are lost)") from None
+            print(f"{self._path} is damaged: times are counted anew, those of earlier runs are lost", file=sys.stderr)
+            return {}, 0.0
 
     def _write(self) -> None:
-        partial = self._path.with_suffix(".partial")
-        partial.write_text(json.dumps({"costs": self.costs, "memory": self.memory}, indent=1))
-        os.replace(partial, self._path)
+        write_text(self._path, json.dumps({"costs": self.costs, "memory": self.memory}, indent=1))
 
 
 def most_memory() -> float:

@@ -11,8 +11,10 @@ from volatilis.paper import claims as judged
 from volatilis.paper import hypotheses, tuned
 from volatilis.paper.context import Context
 from volatilis.paper.figures import Data
+from volatilis.paper.files import save_table
 from volatilis.paper.ledger import Ledger
 from volatilis.paper.new_learner import Promise
+from volatilis.tables.writing import write_text
 
 IN_WORDS = {  # a verdict on one claim, and on several
     judged.HOLDS: ("holds", "hold"),
@@ -26,27 +28,31 @@ HEADERS = ("claim", "where", "published", "with the published code", "done right
 def save_claims(claims: Sequence[judged.Claim], folder: pathlib.Path, size: str) -> None:
     """As data/claims.csv and, to be read, as claims.md."""
     if claims:
-        judged.to_frame(claims).to_csv(folder / "data" / "claims.csv", index=False)
-        (folder / "claims.md").write_text(claims_page(claims, size), encoding="utf-8")
+        save_table(judged.to_frame(claims), folder / "data" / "claims.csv")
+        write_text(folder / "claims.md", claims_page(claims, size))
 
 
 def claims_page(claims: Sequence[judged.Claim], size: str) -> str:
     """Every claim with all it has, in one table per figure."""
-    groups: dict[str, list[judged.Claim]] = {}
-    for claim in claims:
-        groups.setdefault(claim.figure, []).append(claim)
     parts = [
         "# The claims of the paper",
         f"Computed by `volatilis paper` at size {size}. {len(claims)} claims: {tally(claim.verdict for claim in claims)}.",
         "A claim is checked twice, with what the authors ran and with the same done right, and holds if the data shows it done "
         "right. ± is a standard error; a difference counts below p = 0.01.",
     ]
-    for figure in sorted(groups, key=_place):
-        title = "Formulas" if figure == "equations" else f"Figure {figure}"
-        counted = tally(claim.verdict for claim in groups[figure])
-        rows = [_row(HEADERS), _row(["---"] * len(HEADERS)), *(_row(_cells(claim)) for claim in groups[figure])]
+    for title, group in by_figure(claims).items():
+        counted = tally(claim.verdict for claim in group)
+        rows = [_row(HEADERS), _row(["---"] * len(HEADERS)), *(_row(_cells(claim)) for claim in group)]
         parts += [f"## {title}", f"{counted[0].upper()}{counted[1:]}.", "\n".join(rows)]
     return "\n\n".join(parts) + "\n"
+
+
+def by_figure(claims: Iterable[judged.Claim]) -> dict[str, list[judged.Claim]]:
+    """The claims under "Figure 2", "Figure 3", ... and "Formulas"."""
+    groups: dict[str, list[judged.Claim]] = {}
+    for claim in sorted(claims, key=lambda claim: _place(claim.figure)):  # a stable sort: within a figure in the paper's order
+        groups.setdefault("Formulas" if claim.figure == "equations" else f"Figure {claim.figure}", []).append(claim)
+    return groups
 
 
 def tally(verdicts: Iterable[str]) -> str:
@@ -89,14 +95,14 @@ def save_tables(context: Context, data: Data, kept: Sequence[Promise]) -> None:
     folder = context.folder / "data"
     for number, table in ((1, hypotheses.table_1), (2, hypotheses.table_2)):
         if f"prediction{number}" in data:
-            table(data[f"prediction{number}"]).to_csv(folder / f"table_{number}.csv", index=False, float_format="%.6g")
+            save_table(table(data[f"prediction{number}"]), folder / f"table_{number}.csv")
     values = tuned_table(context)
     if len(values):
-        values.to_csv(folder / "tuned.csv", index=False, float_format="%.6g")
+        save_table(values, folder / "tuned.csv")
     if kept:
         import pandas
 
-        pandas.DataFrame(kept).to_csv(folder / "merge.csv", index=False, float_format="%.6g")
+        save_table(pandas.DataFrame(kept), folder / "merge.csv")
 
 
 def tuned_table(context: Context) -> Any:
@@ -108,9 +114,9 @@ def save_run(facts: dict[str, str], ledger: Ledger, folder: pathlib.Path) -> Non
     """The facts of the run, and what its parts cost: seconds on the clock, of all cores, and the most memory."""
     import pandas
 
-    pandas.DataFrame(list(facts.items()), columns=["fact", "value"]).to_csv(folder / "data" / "run.csv", index=False)
+    save_table(pandas.DataFrame(list(facts.items()), columns=["fact", "value"]), folder / "data" / "run.csv")
     rows = [(part, f"{cost.seconds:.1f}", f"{cost.processor_seconds:.1f}", "") for part, cost in ledger.costs.items()]
     total = ledger.total()
     rows.append(("all", f"{total.seconds:.1f}", f"{total.processor_seconds:.1f}", f"{ledger.memory / 2**20:.0f}"))
     columns = ["part", "seconds", "processor_seconds", "peak_memory_mib"]
-    pandas.DataFrame(rows, columns=columns).to_csv(folder / "data" / "costs.csv", index=False)
+    save_table(pandas.DataFrame(rows, columns=columns), folder / "data" / "costs.csv")

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
+import os
 import pathlib
 import re
 import shutil
 import sys
 from typing import Any
 
+from volatilis import _cluster
 from volatilis.paper.context import Context, Order
 from volatilis.paper.figures import FIGURES, SIMULATE, Data, Drawn, Figure
+from volatilis.paper.files import room_in, save_picture, save_table
 from volatilis.paper.ledger import Ledger
 from volatilis.paper.settings import SIZES
 from volatilis.paper.tables import csv_name, over_seeds, table_of, with_excess
 from volatilis.paper.tuned import published_or_none
-from volatilis.sweep import check_scheduler
+from volatilis.tables.writing import whole_file
 from volatilis.tuning import PUBLISHED_FILE
 
 
 def reproduce(order: Order) -> pathlib.Path | None:
     """Run an order with progress on the terminal; returns the report's path (None if only claims were asked for)."""
-    from volatilis.paper import comparison, results
+    from volatilis.paper import claims_terminal, comparison, results
     from volatilis.paper.progress import Bars
 
     figures = chosen(order.figures)
@@ -32,11 +35,11 @@ def reproduce(order: Order) -> pathlib.Path | None:
         if not published_or_none(order.reference):
             print(f"{order.reference} has no {PUBLISHED_FILE}: our own tuned values stand for the authors'", file=sys.stderr)
     if order.scheduler is not None:
-        check_scheduler(order.scheduler)
+        _cluster.check(order.scheduler)
     if not order.resume:
         forget(order)
     ledger = Ledger(folder / "store" / f"costs-{order.size}-{order.benchmark}.json")
-    with Bars() as bars:
+    with room_in(folder), Bars() as bars:
         context = Context(
             SIZES[order.size],
             folder,
@@ -52,7 +55,7 @@ def reproduce(order: Order) -> pathlib.Path | None:
             claims = results.judge(data, folder, order.size)
         if only_claims:
             bars.stop()
-            results.show(claims)
+            claims_terminal.show(claims)
             return None
         with ledger.part("drawing"):
             drawn = [draw(figure, data, context) for figure in figures]
@@ -87,11 +90,12 @@ def writable(order: Order) -> pathlib.Path:
     try:
         for name in ("store", "data", "figures"):
             (folder / name).mkdir(parents=True, exist_ok=True)
-        trial = folder / ".trial"
-        trial.write_bytes(b"")
-        trial.unlink()
+        with whole_file(folder / ".trial") as trial:
+            trial.write(bytes(4096))  # an empty file would not tell a full disk
+        (folder / ".trial").unlink()
     except OSError as error:
-        raise OSError(f"cannot write to the folder {str(folder)!r}: {error.strerror}; choose another with --out") from None
+        why = os.strerror(error.errno) if error.errno else error
+        raise OSError(f"cannot write to the folder {str(folder)!r}: {why}; choose another with --out") from None
     return folder
 
 
@@ -122,8 +126,8 @@ def save(dataset: Any, name: str, folder: pathlib.Path) -> None:
     if "seed" in dataset.sizes and "error" in dataset:
         dataset = with_excess(dataset)
     if "seed" in dataset.sizes:
-        table_of(dataset).to_csv(folder / "data" / csv_name(f"{name} per seed"), index=False, float_format="%.6g")
-    table_of(over_seeds(dataset)).to_csv(folder / "data" / csv_name(name), index=False, float_format="%.6g")
+        save_table(table_of(dataset), folder / "data" / csv_name(f"{name} per seed"))
+    save_table(table_of(over_seeds(dataset)), folder / "data" / csv_name(name))
 
 
 def draw(figure: Figure, data: Data, context: Context) -> Drawn:
@@ -134,7 +138,7 @@ def draw(figure: Figure, data: Data, context: Context) -> Drawn:
     canvas = Canvas(figsize=figure.size)
     figure.draw(data, canvas)
     path = context.folder / "figures" / f"figure_{figure.key}"
-    canvas.savefig(path.with_suffix(".svg"), metadata={"Date": None})
-    canvas.savefig(path.with_suffix(".png"), dpi=150)
+    save_picture(canvas, path.with_suffix(".svg"), metadata={"Date": None})
+    save_picture(canvas, path.with_suffix(".png"), dpi=150)
     context.progress(f"figure {figure.key}", 1.0)
     return Drawn(figure, path.with_suffix(".png").read_bytes(), sum(context.ledger.costs[name].seconds for name in figure.needs))

@@ -15,10 +15,12 @@ from volatilis.paper import comparison, outputs, steady_state
 from volatilis.paper.context import Context, Order
 from volatilis.paper.errata import ERRATA
 from volatilis.paper.figures import Data, Drawn
+from volatilis.paper.files import save_table
 from volatilis.paper.ledger import Cost
 from volatilis.paper.new_learner import Promise, promises
 from volatilis.paper.settings import NOISE_NAMES, NOISES, RATES, TASKS
 from volatilis.paper.tables import csv_name
+from volatilis.tables.writing import write_text
 
 TITLE = "Learning in volatile environments with the Bayes Factor Surprise, reproduced"
 PAPER = "Liakoni, Modirshanechi, Gerstner & Brea (2021), Neural Computation 33(2), 269-340"
@@ -29,19 +31,6 @@ def judge(data: Data, folder: pathlib.Path, size: str) -> list[Any]:
     claims = judged.evaluate(data)
     outputs.save_claims(claims, folder, size)
     return claims
-
-
-def show(claims: list[Any]) -> None:
-    """The claims on the terminal."""
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(
-        "claim", "where", "published", "as published", "done right", "verdict", title="Claims of the paper", show_lines=True
-    )
-    for claim in claims:
-        table.add_row(claim.statement, claim.where, claim.published, claim.with_published_code, claim.done_right, claim.verdict)
-    Console().print(table)
 
 
 def report(order: Order, context: Context, data: Data, drawn: list[Drawn], claims: list[Any]) -> pathlib.Path:
@@ -113,7 +102,7 @@ def notes(item: Drawn, context: Context, data: Data) -> list[str]:
             for i, noise in enumerate(NOISES[task])
             for j, p_c in enumerate(RATES)
         )
-        (context.folder / "data" / name).write_text(f"{NOISE_NAMES[task]},p_c,distance,closest_learner\n{rows}")
+        write_text(context.folder / "data" / name, f"{NOISE_NAMES[task]},p_c,distance,closest_learner\n{rows}")
         said.append(
             f"The benchmark is Merge80, drawn and named as Exact Bayes; its mean squared distance to Exact Bayes is "
             f"{distances.min():.1e} to {distances.max():.1e} over the cells at quick size. Per cell, beside the distance of the "
@@ -147,11 +136,11 @@ def compare(context: Context, data: Data) -> dict[str, page.Table]:
         return {}
     tables = {}
     for key, frame in comparison.compare_all(data, comparison.read(context.reference)).items():
-        frame.to_csv(context.folder / "data" / f"comparison_figure_{key}.csv", index=False, float_format="%.6g")
-        agree = int(frame.agrees.sum())
-        caption = f"Ours against the published: {agree} of {len(frame)} agree within three combined standard errors; the others:"
-        off = frame[~frame.agrees]
-        rows = [[f"{value:.4g}" if isinstance(value, float) else str(value) for value in row] for row in off.to_numpy()]
+        save_table(frame, context.folder / "data" / f"comparison_figure_{key}.csv")
+        told = comparison.summary(frame)
+        off = told.disagreeing.to_numpy()
+        rows = [[f"{value:.4g}" if isinstance(value, float) else str(value) for value in row] for row in off]
+        caption = f"Ours against the published: {told}; the others:"
         tables[key] = page.Table(caption, [str(column) for column in frame.columns], rows)
     return tables
 

@@ -10,15 +10,16 @@ import json
 import os
 import pathlib
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from importlib.metadata import version
 from typing import Any, NamedTuple
 
-from volatilis import tuning
+from volatilis import _cluster, tuning
 from volatilis.environments import ChangingEnvironment
 from volatilis.learners import Leaky, Nas10, Nas10Star, Nas12, Nas12Star, SMiLe, VarSMiLe
 from volatilis.paper.settings import CATEGORICAL, GAUSSIAN, Size, family_of
+from volatilis.tables.writing import write_text
 
 TUNED: dict[str, dict[str, type]] = {
     GAUSSIAN: {
@@ -48,39 +49,58 @@ class Environment(NamedTuple):
     p_c: float
 
 
+Job = tuple[str, Environment]  # a learner's name, and where it is tuned
+
+
 def tune_all(
     environments: Iterable[Environment],
     size: Size,
     folder: str | os.PathLike[str],
     workers: int | None = None,
+    scheduler: str | None = None,
     progress: Callable[[float], None] = lambda share: None,
-) -> dict[tuple[str, Environment], Best]:
-    """Tune every learner for every environment; what an earlier call has found is read from the folder."""
+) -> dict[Job, Best]:
+    """Tune every learner for every environment; what an earlier call has found is read from the folder.
+
+    workers     threads; None takes one per core
+    scheduler   the address of a Dask scheduler, to tune there instead
+    """
     path = _path(size, folder)
     found = _read(path)
     wanted = [(name, where) for where in dict.fromkeys(environments) for name in TUNED[where.task]]
     missing = [job for job in wanted if job not in found]
     missing.sort(key=lambda job: (job[0] != "SMiLe", job[1].p_c))  # the longest first
-    stop = threading.Event()
-    pool = ThreadPoolExecutor(workers or os.cpu_count() or 1)
-    futures = {pool.submit(_tune_one, name, where, size, stop.is_set): (name, where) for name, where in missing}
-    try:
-        for done, future in enumerate(as_completed(futures), start=1):
-            found[futures[future]] = future.result()
-            _write(path, found)
-            progress((len(wanted) - len(missing) + done) / len(wanted))
-    finally:
-        stop.set()
-        pool.shutdown(wait=True, cancel_futures=True)
+    done = len(wanted) - len(missing)
+    for job, best in _on_threads(missing, size, workers) if scheduler is None else _on_cluster(missing, size, scheduler):
+        found[job] = best
+        done += 1
+        _write(path, found)
+        progress(done / len(wanted))
     progress(1.0)
     return {job: found[job] for job in wanted}
+
+
+def _on_threads(jobs: list[Job], size: Size, workers: int | None) -> Iterator[tuple[Job, Best]]:
+    stop = threading.Event()
+    pool = ThreadPoolExecutor(workers or os.cpu_count() or 1)
+    futures = {pool.submit(_tune_one, name, where, size, stop.is_set): (name, where) for name, where in jobs}
+    try:
+        for future in as_completed(futures):
+            yield futures[future], future.result()
+    finally:  # on any way out: running searches end at their next try, waiting ones never start
+        stop.set()
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _on_cluster(jobs: list[Job], size: Size, address: str) -> Iterator[tuple[Job, Best]]:
+    return _cluster.results(_tune_one, {job: (*job, size) for job in jobs}, address)
 
 
 def _shown(sequences: tuple[int, int]) -> str:
     return "{}x{}".format(*sequences)
 
 
-def _tune_one(name: str, where: Environment, size: Size, stop: Callable[[], bool]) -> Best:
+def _tune_one(name: str, where: Environment, size: Size, stop: Callable[[], bool] = lambda: False) -> Best:
     learner, environment = TUNED[where.task][name], ChangingEnvironment(family_of(where.task, where.noise), where.p_c)
     seeds, steps = size.tuning_sequences(where.p_c)
     found = tuning.tune(learner, environment, steps, range(1000, 1000 + seeds), stop=stop)
@@ -169,6 +189,4 @@ def _read(path: pathlib.Path) -> dict[tuple[str, Environment], Best]:
 
 def _write(path: pathlib.Path, found: dict[tuple[str, Environment], Best]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_suffix(".partial")
-    partial.write_text(json.dumps([[name, *where, *best] for (name, where), best in found.items()], indent=0))
-    os.replace(partial, path)
+    write_text(path, json.dumps([[name, *where, *best] for (name, where), best in found.items()], indent=0))

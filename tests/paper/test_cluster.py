@@ -1,0 +1,42 @@
+"""`volatilis paper` on a Dask cluster: the same tables as here, whatever happens to a worker."""
+
+from __future__ import annotations
+
+import pathlib
+
+import pytest
+from typer.testing import CliRunner
+
+from tests import dask_cluster
+from tests.paper.sizes import TINY
+from volatilis.cli import app
+from volatilis.paper import settings
+from volatilis.paper.progress import Bars
+
+
+def order(out: pathlib.Path, *more: str) -> None:
+    done = CliRunner().invoke(app, ["paper", "2", "--size", "tiny", "--out", str(out), *more])
+    assert done.exit_code == 0, done.output
+
+
+@pytest.mark.timeout(900)
+def test_the_command_on_two_workers_one_of_which_dies(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tuning and simulating go there, one worker is killed in the midst of the tuning, and every table is the same."""
+    monkeypatch.setitem(settings.SIZES, "tiny", TINY)
+    with dask_cluster.scheduler() as cluster, dask_cluster.workers(cluster.scheduler_address, 2) as workers:
+        order(tmp_path / "here")
+        update = Bars.update
+
+        def and_kill_one(bars: Bars, what: str, share: float) -> None:
+            update(bars, what, share)
+            if what == "tuning" and share > 0.2 and workers[0].poll() is None:
+                workers[0].kill()
+                workers[0].wait()
+
+        monkeypatch.setattr(Bars, "update", and_kill_one)
+        for module in ("volatilis.sweep", "volatilis.paper.tuned"):
+            monkeypatch.setattr(f"{module}._on_threads", lambda *_: pytest.fail("computed here, not there"))
+        order(tmp_path / "there", "--scheduler", cluster.scheduler_address)
+        assert workers[0].poll() is not None
+    for name in ("gaussian_transient.csv", "tuned.csv", "claims.csv"):
+        assert (tmp_path / "here" / "data" / name).read_bytes() == (tmp_path / "there" / "data" / name).read_bytes()
