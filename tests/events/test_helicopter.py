@@ -9,6 +9,7 @@ import json
 import os
 import pathlib
 import re
+import shlex
 from typing import Any
 
 import numpy as np
@@ -42,7 +43,7 @@ def test_the_page_does_what_it_says(tmp_path: pathlib.Path, monkeypatch: pytest.
     exec(compile(onsets, "onsets", "exec"), {})
     trials = pd.read_csv("helicopter.csv")
     command = next(block for block in blocks("bash") if "--events" in block)
-    done(CliRunner().invoke(app, command.replace("\\\n", " ").split()[1:]))
+    done(CliRunner().invoke(app, shlex.split(command.replace("\\\n", " "))[1:]))
 
     own = trials[(trials.subj_num == 2) & (trials.run == 1)]
     learner = vl.Nas12Star(vl.Gaussian(sigma=float(own.sigma.iloc[0]), mu_0=150.0, sigma_0=87.0), p_c=0.1)
