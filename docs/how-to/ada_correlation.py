@@ -3,7 +3,7 @@
 python docs/how-to/ada_correlation.py ada-pos.csv ada-prob.csv
 
 The published value for the position task, 0.9598, has the reduced Bayesian model of Nassar et al. (2012) with h = 0.1 and three
-choices: an outcome after a change has the density 1 on the slider from 0 to 1; the estimate after a change is that outcome itself;
+choices: an outcome after a change has the density 1 on the slider from 0 to 1; the estimate after a change is that outcome;
 a session starts with the belief N(0.5, sigma^2). That for the probability task, 0.7975, has exact inference with p_c = 0.05 and a
 probability that is uniform from 0.1 to 0.9. A Beta prior has no such ends, but can have the same mean and variance.
 """

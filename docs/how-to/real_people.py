@@ -17,7 +17,7 @@ STUDY = "ada-learn/data/structured-dataset/ada-learn_study/data_outcome-level.cs
 
 
 def helicopter(data: Path) -> pd.DataFrame:
-    """One file per person there. The prediction was made before the outcome; where `shown` is 1 the hidden mean was to be seen."""
+    """One file per person there. The prediction was made before the outcome; where `shown` is 1 the mean was to be seen."""
     files = sorted((data / EXPERIMENT).glob("sub_*/behav/*_behav.tsv"))
     if not files:
         raise SystemExit(f"no trials in {data / EXPERIMENT}: is {data} the folder with the repository?")
