@@ -22,22 +22,24 @@ FORMAT = 1
 
 
 class Store:
-    """Reads what is there, adds what is new. A last line that was cut off is not there."""
+    """Reads what is there, adds what is new. A line that was cut off is not there. Several runs may share a folder."""
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         self._path = pathlib.Path(folder) / "fits.jsonl"
         self._path.parent.mkdir(parents=True, exist_ok=True)
         self._found: dict[str, Fit] = {}
-        whole = 0
-        for line in self._path.read_bytes().splitlines(keepends=True) if self._path.exists() else ():
-            if not line.endswith(b"\n"):
-                break
-            whole += len(line)
-            entry = json.loads(line)
+        content = self._path.read_bytes() if self._path.exists() else b""
+        for line in content.splitlines():
+            try:
+                entry = json.loads(line)
+            except ValueError:
+                continue  # cut off
             key = entry.pop("key")
             self._found[key] = from_json(entry)
         self._file = self._path.open("ab")
-        self._file.truncate(whole)
+        if content and not content.endswith(b"\n"):
+            self._file.write(b"\n")  # only ever added to: another run may have gone on meanwhile
+            self._file.flush()
 
     def get(self, key: str) -> Fit | None:
         return self._found.get(key)
