@@ -6,8 +6,10 @@ The files are read where they are found (VOLATILIS_DATA, or a folder `shared/dat
 from __future__ import annotations
 
 import functools
+import math
 import os
 import pathlib
+import re
 import runpy
 import sys
 from typing import Any
@@ -18,6 +20,7 @@ import pytest
 from scipy import stats
 
 import volatilis as vl
+from volatilis.behaviour.comparison import unit_of_all
 from volatilis.behaviour.fitting import fit
 from volatilis.behaviour.models import Model
 from volatilis.behaviour.people import Source, read_people
@@ -146,3 +149,16 @@ def test_the_correlations_of_the_page(
     shown = capsys.readouterr().out
     assert len(shown.split("\n")) > 8
     assert shown.strip() in PAGE.read_text()
+
+
+@needs_helicopter
+def test_a_sum_of_the_page() -> None:
+    """-BIC / 2 of all 129 people under a leaky integrator, as `volatilis compare` has it."""
+    model = Model.parse("gaussian:sigma=column:sigma,mu_0=150,sigma_0=87", "leaky:omega=free", "laplace:sd=free,stay=free")
+    persons = read_people(Source(TABLE, ("subj_num",), "x_t", "b_t", "before", None, "new_block", "v_t"), model).persons
+    unit = unit_of_all(persons)
+    fits = [fit(model, person, starts=3, unit=unit) for person in persons]
+    total = sum(found.log_likelihood - 1.5 * math.log(found.responses) for found in fits)
+    shown = re.search(r"^leaky +(-\d+\.\d) +\d+\.\d ", PAGE.read_text(), re.MULTILINE)
+    assert shown is not None
+    assert total == pytest.approx(float(shown[1]), abs=1.0)
