@@ -31,6 +31,8 @@ def helicopter(data: Path) -> pd.DataFrame:
 
 def ada_learn(data: Path, task: str) -> pd.DataFrame:
     """One file with both tasks there. The estimate was given after the outcome. People are numbered as they come."""
+    if not (data / STUDY).exists():
+        raise SystemExit(f"{data / STUDY} is not there: is {data} the folder with the repository?")
     trials = pd.read_csv(data / STUDY)
     subject = pd.Series(pd.factorize(trials.subject)[0] + 1)
     table = {"subject": subject, "block": trials.session_idx + 1, "trial": trials.outcome_idx + 1}
