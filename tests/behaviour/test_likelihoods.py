@@ -133,6 +133,30 @@ def test_the_prediction_under_the_belief() -> None:
         np.testing.assert_allclose(found, expected, rtol=1e-9)
 
 
+@pytest.mark.parametrize("learner", [vl.VarSMiLe, vl.Merge, vl.Leaky], ids=lambda learner: learner.__name__)
+def test_a_slider_for_a_probability(learner: Any) -> None:
+    """Estimates of a Bernoulli probability on a slider from 0.1 to 0.9, some at its ends."""
+    family = vl.Bernoulli(1.84, 1.84)
+    made = {vl.VarSMiLe: (0.2,), vl.Merge: (0.05, 3), vl.Leaky: (0.9,)}[learner]
+    y = vl.ChangingEnvironment(family, 0.05).sample(T, seed=4).y
+    mean = np.ravel(believed(learner(family, *made), y, after=True)[0])
+    given = np.clip(mean + np.random.default_rng(4).normal(0.0, 0.2, T), 0.1, 0.9)
+    given[:2] = 0.1, 0.9
+    low, high = given == 0.1, given == 0.9
+    trials, normal = trials_of(family, y, given, after=True), stats.norm(mean, 0.15)
+    truncated = normal.logpdf(given) - np.log(normal.cdf(0.9) - normal.cdf(0.1))
+    censored = np.where(low, normal.logcdf(0.1), np.where(high, normal.logsf(0.9), normal.logpdf(given)))
+    laplace = stats.laplace(mean, 0.15 / np.sqrt(2.0)).logpdf(given)
+    cases: list[tuple[Any, np.ndarray]] = [
+        (GaussianNoise(0.15), normal.logpdf(given)),
+        (LaplaceNoise(0.15), laplace),
+        (TruncatedNoise(0.15, 0.1, 0.9), truncated),
+        (CensoredNoise(0.15, 0.1, 0.9), censored),
+    ]
+    for model, wanted in cases:
+        np.testing.assert_allclose(log_likelihoods(learner(family, *made), model, trials), wanted, rtol=1e-10, atol=1e-12)
+
+
 @pytest.mark.parametrize("beta", [0.0, 0.4, 1.0, 3.0])
 @pytest.mark.parametrize("family", [vl.Bernoulli(0.8, 1.7), vl.Categorical(4, 0.6)], ids=["two", "four"])
 def test_choices(family: Any, beta: float) -> None:

@@ -49,6 +49,11 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
             os.unlink(partial)
 
 
+def write_text(path: str | os.PathLike[str], text: str) -> None:
+    with whole_file(path) as file:
+        file.write(text.encode())
+
+
 def _final_place(path: pathlib.Path) -> pathlib.Path:
     """Where a link leads; what cannot be replaced by a file is refused before the work."""
     place = pathlib.Path(os.path.realpath(path))
