@@ -18,7 +18,8 @@ CLOSE = 1.3  # a step within this factor will do
 
 
 def inverse_hessian(objective: Callable[[np.ndarray], float], x: np.ndarray, free: Sequence[Searched]) -> np.ndarray:
-    """From the surface two and four standard errors away. NaN for a parameter at its bound, and where the surface is no bowl.
+    """From the surface two and four standard errors away. NaN for a parameter at its bound, or where the surface is flat; all NaN
+    where the rest is no bowl.
 
     Nearer, where a second derivative would look, absolute errors have edges and merged or sampled hypotheses jump; and the
     least value itself is the deepest of many dents.
@@ -45,8 +46,10 @@ def inverse_hessian(objective: Callable[[np.ndarray], float], x: np.ndarray, fre
             a, b = steps[i], steps[j]
             corners = at((i, a), (j, b)) - at((i, a), (j, -b)) - at((i, -a), (j, b)) + at((i, -a), (j, -b))
             hessian[k, m] = hessian[m, k] = corners / (4.0 * a * b)
-    if np.all(np.isfinite(hessian)) and np.linalg.eigvalsh(hessian).min() > 0.0:
-        covariance[np.ix_(inner, inner)] = np.linalg.inv(hessian)
+    told = np.flatnonzero(np.isfinite(hessian).all(axis=1) & (np.diag(hessian) > 0.0))  # flat in one, it may tell the others
+    bent, among = hessian[np.ix_(told, told)], np.array(inner)[told]
+    if told.size and np.linalg.eigvalsh(bent).min() > 0.0:
+        covariance[np.ix_(among, among)] = np.linalg.inv(bent)
     return covariance
 
 
