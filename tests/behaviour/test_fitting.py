@@ -208,6 +208,12 @@ def test_priors_by_their_95_percent() -> None:
             parse_priors([wrong])
 
 
+@pytest.mark.parametrize("prior", ["p_c=0:0.5", "p_c=0.5:1", "p_c=0.01:2", "sd=0:10", "m=-1:1"])
+def test_priors_beyond_what_a_parameter_can_be(prior: str) -> None:
+    with pytest.raises(ValueError, match=r"is not accepted; (p_c lies between 0 and 1|sd lies above 0|m lies above 0)"):
+        parse_priors([prior])
+
+
 def test_a_particle_filter_is_fitted_with_common_random_numbers() -> None:
     """The same seed gives the same fit; the likelihood is the mean over runs, so at least as large as the worst run's."""
     person = gaussian_person("a", 0.3, 8.0, 7, 80)
@@ -256,3 +262,21 @@ def test_what_a_fit_warns_of() -> None:
     both = fit(Model.parse(FAMILY_TEXT, "varsmile:m=0.3", "gaussian:sd=free,motor=free"), exact_follower)
     assert "sd and motor cannot be told apart" in both.warnings
     assert not fit(VARSMILE, exact_follower).warnings
+
+
+def test_what_the_data_do_not_tell_is_said() -> None:
+    """Six responses to six outcomes without a change, in much noise: any m goes; the noise itself is told."""
+    y = 150.0 + np.random.default_rng(0).normal(0.0, 10.0, 8)
+    said = 150.0 + np.random.default_rng(2).normal(0.0, 40.0, 8)
+    found = fit(VARSMILE, Person("a", (trials_of(FAMILY, y, said),)))
+    assert found.warnings == ("m is not identified",) or found.warnings == ("m is at its bound",)
+    low, high = intervals(found)["sd"][1:]
+    assert low < 40.0 < high
+
+
+def test_a_whole_number_at_the_end_of_those_tried_is_said() -> None:
+    person = gaussian_person("a", 0.3, 8.0, 8, 80)
+    found = fit(Model.parse(FAMILY_TEXT, "merge:n=free,p_c=free", "gaussian:sd=free"), person, starts=2)
+    assert ("n is at its bound" in found.warnings) == (found.values["n"] in (1, 20))
+    fixed = fit(Model.parse(FAMILY_TEXT, "merge:n=20,p_c=free", "gaussian:sd=free"), person, starts=2)
+    assert "n is at its bound" not in fixed.warnings

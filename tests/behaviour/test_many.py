@@ -8,9 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from scipy import optimize, stats
 
+import volatilis as vl
 from volatilis._fields import Positive
-from volatilis.behaviour import many, own, store
+from volatilis.behaviour import jobs, own, store
 from volatilis.behaviour.fitting import Fit, fit
 from volatilis.behaviour.hierarchy import fit_groups
 from volatilis.behaviour.jobs import Failure
@@ -67,7 +69,7 @@ def test_a_run_that_was_stopped_goes_on_where_it_was(tmp_path: pathlib.Path, mon
     assert len(lines) == 4
     kept.write_bytes(b"".join(lines[:3]) + lines[3][:40])  # killed in the middle of a line
     ran: list[str] = []
-    monkeypatch.setattr(many, "fit", lambda *job: ran.append(job[1].name) or fit(*job))  # type: ignore[func-returns-value]
+    monkeypatch.setattr(jobs, "fit", lambda *job: ran.append(job[1].name) or fit(*job))  # type: ignore[func-returns-value]
     again = fit_all(MODELS[:1], persons, workers=1, folder=tmp_path)
     assert ran == ["p3", "p4", "p5"]
     assert all(same(one, other) for one, other in zip(again, whole, strict=True))
@@ -212,6 +214,45 @@ def test_a_group_shrinks_what_the_data_do_not_tell_and_is_found() -> None:
     assert group.shrinkage[:, 0].mean() > 3.0 * group.shrinkage[:, 1].mean()  # 60 trials tell the noise well, and m badly
     again = fit_groups(MODELS[:1], persons, starts=3, workers=2)[0]
     assert again.prior.mean.tobytes() == group.prior.mean.tobytes()
+
+
+def test_a_group_of_normals_is_that_of_the_largest_marginal_likelihood() -> None:
+    """A level of confidence with known noise makes each likelihood normal: m_i ~ N(mu, tau^2 + 4 / n_i), known in closed form."""
+    rng, persons, means, variances, logs = np.random.default_rng(3), [], [], [], 0.0
+    for i in range(25):
+        n = int(rng.integers(5, 60))
+        given = rng.normal(1.0, 0.6) + rng.normal(0.0, 2.0, n)
+        persons.append(Person(f"p{i}", (trials_of(FAMILY, vl.ChangingEnvironment(FAMILY, 0.1).sample(n, seed=i).y, given),)))
+        means.append(given.mean())
+        variances.append(4.0 / n)
+        logs += stats.norm(given.mean(), 2.0).logpdf(given).sum() + 0.5 * np.log(2.0 * np.pi * 4.0 / n)
+    means, variances = np.array(means), np.array(variances)
+    model = Model.parse(FAMILY_TEXT, "varsmile:m=0.3", "confidence:sd=2,level=free,slope=0")
+    group = fit_groups([model], persons, starts=2, workers=1)[0]
+
+    def minus_log(q: np.ndarray) -> float:
+        return -float(stats.norm(q[0], np.sqrt(np.exp(2.0 * q[1]) + variances)).logpdf(means).sum())
+
+    best = optimize.minimize(minus_log, [0.0, 0.0], method="Nelder-Mead", options={"xatol": 1e-8, "fatol": 1e-10})
+    assert group.converged
+    assert group.prior.mean[0] == pytest.approx(best.x[0], abs=1e-3)
+    assert group.prior.sd[0] == pytest.approx(np.exp(best.x[1]), rel=5e-3)
+    assert group.error[0] == pytest.approx(np.sum(1.0 / (np.exp(2.0 * best.x[1]) + variances)) ** -0.5, rel=5e-3)
+    assert group.log_evidence == pytest.approx(logs - best.fun, abs=1e-3)
+    assert group.without_evidence == 0
+
+
+def test_a_group_of_people_who_tell_nothing_stays_within_the_range() -> None:
+    """Responses that have nothing to do with the outcomes: some posteriors are at a bound or have no curvature."""
+    rng = np.random.default_rng(5)
+    outcomes = [vl.ChangingEnvironment(FAMILY, 0.1).sample(40, seed=i).y for i in range(6)]
+    persons = [Person(f"p{i}", (trials_of(FAMILY, y, rng.uniform(0.0, 300.0, 40)),)) for i, y in enumerate(outcomes)]
+    model = Model.parse(FAMILY_TEXT, "nas12*:p_c=free", "gaussian:sd=free")
+    group = fit_groups([model], persons, starts=3, workers=1)[0]
+    assert np.all(np.isfinite(group.prior.mean))
+    assert np.all(np.isfinite(group.prior.sd))
+    assert 0.99e-5 < group.middle["p_c"] < 1.0
+    assert all(isinstance(one, Fit) for one in group.fits)
 
 
 def test_two_models_of_one_name_are_not_mixed_up() -> None:

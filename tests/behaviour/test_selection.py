@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import integrate, stats
-from scipy.special import betaln, gammaln, logsumexp
+from scipy.special import betaln, gammaln, logsumexp, psi, softmax
 
 from volatilis.behaviour.selection import exceedance, select
 
@@ -128,6 +128,15 @@ def test_the_numbers_of_another_implementation() -> None:
     assert found.omnibus_risk == pytest.approx(0.5737308485243885, abs=1e-10)
     assert found.exceedance == pytest.approx([0.982284087818, 0.00197260188, 0.015743310303], abs=1e-9)
     assert found.protected == pytest.approx([0.609961020797, 0.192084475504, 0.197954503699], abs=1e-9)
+
+
+def test_many_people_who_say_next_to_nothing() -> None:
+    """Rounds gain little there, and yet come to an end: a point that another round does not move."""
+    logs = np.random.default_rng(0).normal(0.0, 1e-3, (1000, 3))
+    found = select(logs)
+    again = 1.0 + softmax(logs + psi(found.alpha), axis=1).sum(axis=0)
+    np.testing.assert_allclose(found.alpha, again, atol=1e-8)
+    assert found.omnibus_risk > 0.5
 
 
 def test_only_differences_within_a_person_count() -> None:

@@ -162,7 +162,7 @@ def command_of(order: Order) -> str:
         ("--when", source.when, "before"),
         *((f"--{name}", getattr(source, name), None) for name in ("block", "reset", "catch", "trial")),
         ("--missing", source.missing, "error"),
-        ("--bounds", None if source.bounds is None else f"{source.bounds[0]:g},{source.bounds[1]:g}", None),
+        ("--bounds", None if source.bounds is None else f"{source.bounds[0]!r},{source.bounds[1]!r}", None),
         ("--categories", ",".join(source.categories), ""),
         ("--method", order.method, "ml"),
         *(("--prior", prior, None) for prior in order.priors),

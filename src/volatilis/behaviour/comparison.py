@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from volatilis.behaviour.cluster import How, fit_people
-from volatilis.behaviour.fitting import Fit
+from volatilis.behaviour.fitting import Fit, log_evidence
 from volatilis.behaviour.folds import Fold, folds
 from volatilis.behaviour.jobs import Failure, Pool, Progress
 from volatilis.behaviour.models import Model
@@ -123,7 +123,7 @@ def compare(
         "log_likelihood": logs,
         "aic": 2.0 * counts - 2.0 * logs,
         "bic": counts * np.log(responses)[:, np.newaxis] - 2.0 * logs,
-        "laplace": np.array([[laplace(model, one) for model, one in zip(models, own, strict=True)] for own in plausible]),
+        "laplace": np.array([[log_evidence(one) if isinstance(one, Fit) else np.nan for one in own] for own in plausible]),
     }
     scores["cross_validated"] = predicted
     made = [(len(own), kind) for own, kind in split]
@@ -138,15 +138,6 @@ def unit_of_all(persons: Sequence[Person]) -> Unit:
     return unit_of(np.concatenate([person.outcomes() for person in persons]))
 
 
-def laplace(model: Model, fit: Fit | Failure) -> float:
-    """The log evidence from the curvature at the maximum of the posterior; NaN where it has none."""
-    if isinstance(fit, Failure) or not np.all(np.isfinite(fit.covariance)):
-        return np.nan
-    tried = sum(np.log(len(WHOLE[name])) for name in model.free() if name in WHOLE)
-    room = 0.5 * fit.x.size * np.log(2.0 * np.pi) + 0.5 * np.linalg.slogdet(fit.covariance)[1] if fit.x.size else 0.0
-    return float(fit.log_likelihood + fit.log_prior + room - tried)
-
-
 def _cross_validated(
     pool: Pool, how: How, models: Sequence[Model], split: Sequence[tuple[list[Fold], str]], unit: Unit, progress: Progress
 ) -> tuple[np.ndarray, list[Failure]]:
@@ -157,6 +148,8 @@ def _cross_validated(
     for (i, fold), own in zip(flat, fits, strict=True):
         for k, (model, one) in enumerate(zip(models, own, strict=True)):
             worth = one if isinstance(one, Failure) else predict(model, one, fold.predicted, how.seed)
+            if worth == -np.inf:
+                worth = Failure(fold.fitted.name, model.label, "responses that were left out are impossible under the fit")
             if isinstance(worth, Failure):
                 failures.append(worth._replace(message=f"in cross-validation: {worth.message}"))
             total[i, k] += np.nan if isinstance(worth, Failure) else worth

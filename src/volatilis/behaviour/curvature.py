@@ -9,7 +9,6 @@ import numpy as np
 
 from volatilis.behaviour.parameters import Searched
 
-NOT_IDENTIFIED = 0.25  # a standard error beyond this share of the whole range says that the data do not tell
 ALIKE = 0.98  # a correlation beyond this says that two parameters do the same
 AT_BOUND = 1e-3  # of the range
 STEPS = (1e-6, 0.1)  # the smallest and the widest, of the range
@@ -71,7 +70,8 @@ def warnings_about(free: Sequence[Searched], x: np.ndarray, covariance: np.ndarr
     for i, one in enumerate(free):
         if at_bound(one, x[i]):
             told.append(f"{one.name} is at its bound")
-        elif not covariance[i, i] > 0.0 or np.sqrt(covariance[i, i]) > NOT_IDENTIFIED * abs(one.high - one.low):
+        elif not covariance[i, i] > 0.0 or np.sqrt(covariance[i, i]) > 0.5 * abs(one.last - one.first):
+            # less sure than the weak prior, which knows only what is usual
             told.append(f"{one.name} is not identified")
     spread = np.sqrt(np.diag(covariance))
     for i in range(len(free)):

@@ -27,6 +27,7 @@ class Fit(NamedTuple):
     names          the free parameters that vary continuously, in the order of `x`
     values         all free parameters, on their natural scales
     x, covariance  the optimum on the real line, and the inverse of the Hessian there (NaN where it has none)
+    has_prior      whether it is the most plausible point under a prior, or that where the responses are most probable
     log_prior      of x; 0 without a prior
     warnings       what must be known before a value is used
     profile        95 % intervals from the profile of the likelihood, where they were asked for
@@ -39,6 +40,7 @@ class Fit(NamedTuple):
     x: np.ndarray
     covariance: np.ndarray
     log_likelihood: float
+    has_prior: bool
     log_prior: float
     responses: int
     evaluations: int
@@ -73,7 +75,9 @@ def fit(
         _fit_continuous(model, person, dict(zip(whole, numbers, strict=True)), starts, seed, prior, unit, profile)
         for numbers in itertools.product(*(WHOLE[name] for name in whole))
     ]
-    return max(found, key=lambda one: one.log_likelihood + one.log_prior)
+    best = max(found, key=lambda one: one.log_likelihood + one.log_prior)
+    ends = tuple(f"{name} is at its bound" for name in whole if best.values[name] in (WHOLE[name][0], WHOLE[name][-1]))
+    return best._replace(warnings=(*best.warnings, *ends))
 
 
 def _fit_continuous(
@@ -111,6 +115,7 @@ def _fit_continuous(
         x=best,
         covariance=covariance,
         log_likelihood=-worth - log_prior,
+        has_prior=stated is not None,
         log_prior=log_prior,
         responses=person.responses,
         evaluations=objective.evaluations,
@@ -140,9 +145,12 @@ def intervals(fit: Fit, unit: Unit = Unit(0.0, 1.0), level: float = 0.95) -> dic
 
 
 def log_evidence(fit: Fit) -> float:
-    """Laplace's approximation: the posterior is a normal around its mode. NaN without a prior or without a curvature."""
-    if fit.log_prior == 0.0 or fit.x.size == 0:
+    """Laplace's approximation: the posterior is a normal around its mode. NaN without a prior, and without a curvature.
+
+    A whole number that was free costs the logarithm of how many were tried.
+    """
+    if not fit.has_prior or not np.all(np.isfinite(fit.covariance)):
         return math.nan
-    sign, log_det = np.linalg.slogdet(fit.covariance)
-    spread = 0.5 * (fit.x.size * math.log(2.0 * math.pi) + float(log_det)) if sign > 0.0 else math.nan
-    return fit.log_likelihood + fit.log_prior + spread
+    tried = sum(math.log(len(WHOLE[name])) for name in fit.values if name in WHOLE)
+    room = 0.5 * (fit.x.size * math.log(2.0 * math.pi) + float(np.linalg.slogdet(fit.covariance)[1])) if fit.x.size else 0.0
+    return fit.log_likelihood + fit.log_prior + room - tried

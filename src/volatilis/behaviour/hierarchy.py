@@ -23,9 +23,10 @@ from volatilis.behaviour.cluster import How, fit_people
 from volatilis.behaviour.fitting import Fit, log_evidence
 from volatilis.behaviour.jobs import Failure, Pool, Progress
 from volatilis.behaviour.models import Model
-from volatilis.behaviour.parameters import Unit, searched, unit_of
+from volatilis.behaviour.parameters import Searched, Unit, searched, unit_of
 from volatilis.behaviour.priors import AnyPrior, Prior, weak
 from volatilis.behaviour.scoring import Person
+from volatilis.behaviour.searching import bounds_of
 
 ROUNDS = 60
 CLOSE = 1e-3  # of tau: a change of mu or tau below it ends the rounds
@@ -55,6 +56,7 @@ class Group(NamedTuple):
     alone: list[Fit | Failure]
     shrinkage: np.ndarray
     log_evidence: float
+    without_evidence: int
     rounds: int
     converged: bool
 
@@ -103,12 +105,14 @@ def _fit_group(
     if not names:
         reason = next((one.message for one in fits if isinstance(one, Failure)), "it has no continuous parameter")
         raise ValueError(f"{model.label}: no group can be fitted: {reason}")
-    start = weak([searched(name, unit) for name in names])
-    prior, rounds, converged = _group_of(fits, start, start.sd), 0, False
+    free = [searched(name, unit) for name in names]
+    prior, rounds, converged = _group_of(fits, weak(free), free), 0, False
     while rounds < ROUNDS and not converged:
         rounds += 1
         fits = fitted(prior)
-        new = _group_of(fits, prior, start.sd)
+        if not any(isinstance(one, Fit) for one in fits):
+            raise ValueError(f"{model.label}: no group can be fitted: {fits[0]}")
+        new = _group_of(fits, prior, free)
         moved = np.abs(np.concatenate([new.mean - prior.mean, new.sd - prior.sd])) / np.tile(new.sd, 2)
         converged = bool(moved.max() < CLOSE)
         prior = prior if converged else new
@@ -116,24 +120,27 @@ def _fit_group(
     return _result(model, names, prior, fits, alone, rounds, converged, unit)
 
 
-def _group_of(fits: Sequence[Fit | Failure], before: Prior, widths: np.ndarray) -> Prior:
+def _group_of(fits: Sequence[Fit | Failure], before: Prior, free: Sequence[Searched]) -> Prior:
     """mu and tau from the posteriors under the prior before.
 
     A posterior that is normal says what the likelihood is, so expectation and maximisation go on among normals, at no cost, until
     mu and tau rest: far fewer rounds of fits, and the same end. Where a posterior has no curvature the data tell nothing.
+    People who tell little, and all in one direction, do not take mu beyond the range that is searched.
     """
+    low, high = np.array(bounds_of(free)).T
+    smallest, largest = (SMALLEST * weak(free).sd) ** 2, (high - low) ** 2
     people = [one for one in fits if isinstance(one, Fit)]
     x, variances = np.array([one.x for one in people]), np.array([np.diag(one.covariance) for one in people])
     prior_precision = before.sd**-2
-    variances = np.where(np.isnan(variances), before.sd**2, variances)
-    precision = 1.0 / variances - prior_precision  # of the likelihood, and below its mean times that
-    weighted = x / variances - before.mean * prior_precision
+    told = variances < before.sd**2  # not so where it has no curvature
+    precision = np.where(told, 1.0 / variances - prior_precision, 0.0)  # of the likelihood, and below its mean times that
+    weighted = np.where(told, x / variances - before.mean * prior_precision, 0.0)
     mean, spread = before.mean, before.sd**2
     for _ in range(STEPS):
-        own = 1.0 / np.maximum(precision + 1.0 / spread, 0.25 / spread)
+        own = 1.0 / (precision + 1.0 / spread)
         x = own * (weighted + mean / spread)
-        new = x.mean(axis=0)
-        wide = np.maximum(((x - new) ** 2 + own).mean(axis=0), (SMALLEST * widths) ** 2)
+        new = np.clip(x.mean(axis=0), low, high)
+        wide = np.clip(((x - new) ** 2 + own).mean(axis=0), smallest, largest)
         rest = np.all(np.abs(new - mean) < 1e-6 * np.sqrt(wide)) and np.all(np.abs(wide - spread) < 1e-6 * wide)
         mean, spread = new, wide
         if rest:
@@ -155,7 +162,8 @@ def _result(
     shrinkage = np.array([np.diag(one.covariance) / prior.sd**2 if isinstance(one, Fit) else nothing for one in fits])
     people = [one for one in fits if isinstance(one, Fit)]
     middle = {name: searched(name, unit).natural(float(mu)) for name, mu in zip(names, prior.mean, strict=True)}
-    total = float(np.sum([log_evidence(one) for one in people]))
+    each = np.array([log_evidence(one) for one in people])
+    evidence = float(np.nansum(each)), int(np.isnan(each).sum())
     told = np.nansum(1.0 - shrinkage, axis=0)  # as many people as would tell mu if each were known exactly
     error = prior.sd / np.sqrt(np.maximum(told, 1e-3))
-    return Group(model.label, names, prior, middle, error, fits, alone, np.minimum(shrinkage, 1.0), total, rounds, converged)
+    return Group(model.label, names, prior, middle, error, fits, alone, np.minimum(shrinkage, 1.0), *evidence, rounds, converged)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from volatilis.behaviour.parameters import Searched
+from volatilis.behaviour.parameters import LINEAR, LOGIT, RANGES, Searched
 
 CENTRAL = 1.959963984540054  # standard deviations either side of the mean that hold 95 %
 
@@ -63,7 +63,16 @@ def parse_priors(texts: Sequence[str]) -> Stated:
             colon = ""
         if not colon or not ranges[name.strip()][0] < ranges[name.strip()][1]:
             raise ValueError(f"prior {text!r} is not accepted; write NAME=LOW:HIGH, the range that holds 95 % of it")
+        _check_ends(text, name.strip(), ranges[name.strip()])
     return Stated(ranges)
+
+
+def _check_ends(text: str, name: str, ends: tuple[float, float]) -> None:
+    scale = RANGES[name].scale if name in RANGES else LINEAR
+    top = 1.0 if scale is LOGIT else np.inf
+    if scale is not LINEAR and not (ends[0] > 0.0 and ends[1] < top):
+        between = "between 0 and 1, both left out" if scale is LOGIT else "above 0"
+        raise ValueError(f"prior {text!r} is not accepted; {name} lies {between}")
 
 
 def resolved(prior: AnyPrior, free: Sequence[Searched]) -> Prior | None:

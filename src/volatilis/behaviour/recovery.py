@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from volatilis.behaviour.cluster import How, fit_people
-from volatilis.behaviour.comparison import check_models, laplace, unit_of_all
-from volatilis.behaviour.fitting import Fit
+from volatilis.behaviour.comparison import check_models, unit_of_all
+from volatilis.behaviour.fitting import Fit, log_evidence
 from volatilis.behaviour.jobs import Failure
 from volatilis.behaviour.models import Model
 from volatilis.behaviour.parameters import WHOLE, Unit, searched
@@ -161,7 +161,7 @@ def evidence_of(model: Model, fit: Fit | Failure, criterion: str) -> float:
     if isinstance(fit, Failure):
         return np.nan
     if criterion == "laplace":
-        return laplace(model, fit)
+        return log_evidence(fit)
     cost = {"aic": 1.0, "bic": 0.5 * np.log(fit.responses), "log_likelihood": 0.0}[criterion]
     return float(fit.log_likelihood - cost * len(model.free()))
 

@@ -12,12 +12,12 @@ from volatilis.behaviour.fitting import Fit
 from volatilis.behaviour.recovery import Recovery
 
 
-def people_columns(comparison: Comparison, group: Group, refused: Mapping[str, str]) -> dict[str, list[Any]]:
+def people_columns(comparison: Comparison, criterion: str, refused: Mapping[str, str]) -> dict[str, list[Any]]:
     """One row per person and model: criteria, parameters, and what must be known before they are used.
 
     refused    people of the table who could not be read, and why: rows without numbers, at the end
     """
-    columns = _fitted_columns(comparison, group)
+    columns = _fitted_columns(comparison, criterion)
     for name, why in refused.items():
         for k, label in enumerate(comparison.models):
             nothing = {
@@ -29,10 +29,10 @@ def people_columns(comparison: Comparison, group: Group, refused: Mapping[str, s
     return columns
 
 
-def _fitted_columns(comparison: Comparison, group: Group) -> dict[str, list[Any]]:
+def _fitted_columns(comparison: Comparison, criterion: str) -> dict[str, list[Any]]:
     labels, pairs = comparison.models, [(i, k) for i in range(len(comparison.persons)) for k in range(len(comparison.models))]
     fits = [comparison.fits[i][k] for i, k in pairs]
-    evidence = comparison.evidence(group.criterion)
+    evidence = comparison.evidence(criterion)
     best = np.where(np.isfinite(evidence).all(axis=1), np.where(np.isnan(evidence), -np.inf, evidence).argmax(axis=1), -1)
     columns: dict[str, list[Any]] = {
         "person": [comparison.persons[i] for i, _ in pairs],

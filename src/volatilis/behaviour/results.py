@@ -20,13 +20,13 @@ SHRUNK = ("alone", "shrinkage")
 
 
 def criteria(fit: Fit) -> dict[str, float]:
-    """What models are compared by; the evidence needs a prior, and is missing without one."""
-    k = len(fit.values)
+    """What models are compared by. The evidence needs a prior; AIC and BIC are for the largest likelihood, without one."""
+    k, cost = len(fit.values), math.nan if fit.has_prior else -2.0 * fit.log_likelihood
     return {
         "log_likelihood": fit.log_likelihood,
         "log_prior": fit.log_prior,
-        "aic": 2.0 * k - 2.0 * fit.log_likelihood,
-        "bic": k * math.log(fit.responses) - 2.0 * fit.log_likelihood,
+        "aic": 2.0 * k + cost,
+        "bic": k * math.log(fit.responses) + cost,
         "log_evidence": log_evidence(fit),
         "responses": fit.responses,
         "evaluations": fit.evaluations,
@@ -124,16 +124,18 @@ def _covariances(fits: Sequence[Fit | Failure], persons: list[str], models: list
 def _group_variables(groups: Sequence[Group], models: list[str], names: list[str]) -> dict[str, Any]:
     if not groups:
         return {}
-    found = {name: np.full((len(models), len(names)), np.nan) for name in ("group_middle", "group_mean", "group_sd")}
+    columns = ("group_middle", "group_mean", "group_sd", "group_error")
+    found = {name: np.full((len(models), len(names)), np.nan) for name in columns}
     for group in groups:
         for i, name in enumerate(group.names):
             at = models.index(group.label), names.index(name)
-            numbers = (group.middle[name], group.prior.mean[i], group.prior.sd[i])
+            numbers = (group.middle[name], group.prior.mean[i], group.prior.sd[i], group.error[i])
             for key, value in zip(found, numbers, strict=True):
                 found[key][at] = value
-    evidence = {group.label: group.log_evidence for group in groups}
+    by_label = {group.label: group for group in groups}
     return {name: (("model", "parameter"), values) for name, values in found.items()} | {
-        "group_log_evidence": (("model",), [evidence.get(label, np.nan) for label in models])
+        f"group_{name}": (("model",), [float(getattr(by_label[label], name)) for label in models])
+        for name in ("log_evidence", "without_evidence", "rounds", "converged")
     }
 
 

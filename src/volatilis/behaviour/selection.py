@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-ROUNDS, CLOSE = 10_000, 1e-10
+ROUNDS, CLOSE = 1_000_000, 1e-10  # of one person; with many people who say little, each round gains little
 
 
 class Selection(NamedTuple):

@@ -18,7 +18,7 @@ from volatilis.behaviour.kept_lines import KeptLines
 from volatilis.behaviour.models import Model
 from volatilis.behaviour.scoring import Person
 
-FORMAT = 1
+FORMAT = 2
 
 
 class Store:

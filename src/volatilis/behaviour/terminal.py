@@ -60,9 +60,16 @@ def _totals(results: Results) -> list[str]:
         if own.empty:
             continue
         warned = int((own.warnings != "").sum())
-        sums = f"log likelihood {own.log_likelihood.sum():,.1f}, BIC {own.bic.sum():,.1f}"
+        sums = f"log likelihood {own.log_likelihood.sum():,.1f}, {_criterion(own)}"
         lines.append(f"{model.label}: {sums}; {warned} of {len(own)} people with a warning")
     return lines
+
+
+def _criterion(own: Any) -> str:
+    if own.bic.notna().any():
+        return f"BIC {own.bic.sum():,.1f}"
+    missing = int(own.log_evidence.isna().sum())
+    return f"log evidence {own.log_evidence.sum():,.1f}" + (f" without {missing} who have none" if missing else "")
 
 
 def _of_group(group: Group, name: str) -> tuple[str, str]:

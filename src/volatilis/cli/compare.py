@@ -56,13 +56,13 @@ def compare(
         people = options.read(columns.source(table), models, quiet)
         with options.progress(quiet, "fits: ") as progress:
             found = comparison.compare(models, people.persons, fits.how(), folds, progress)
+        if out is not None:  # first: whatever becomes of the group, this is not lost
+            write_columns(out, result_tables.people_columns(found, criterion, people.refused))
         group = comparison.group(found, criterion, fits.seed)
         if plot is not None:
             save_picture(picture, comparison.dataset(found, group), plot)
         if summary is not None:
             write_columns(summary, result_tables.group_columns(found, group))
-        if out is not None:
-            write_columns(out, result_tables.people_columns(found, group, people.refused))
         if not quiet:
             print("\n".join(result_texts.comparison_text(found, group)), file=sys.stderr if out == "-" else sys.stdout)
 
