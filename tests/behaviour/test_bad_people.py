@@ -9,9 +9,11 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
+import volatilis as vl
+from volatilis.behaviour import Model, Source, read_people
 from volatilis.cli import app
 
-from .simulated import FAMILY_TEXT
+from .simulated import FAMILY, FAMILY_TEXT
 from .test_fit_command import save_rows, write_people
 
 TWO = (
@@ -26,6 +28,7 @@ TWO = (
     "--workers",
     "1",
 )
+ONE = ("--family", FAMILY_TEXT, "--learner", "varsmile:m=free", "--starts", "1", "--workers", "1")
 COMMANDS = ("fit", "compare", "recover")
 WHY = {
     "one": "one: 2 parameters cannot be told from 1 response(s)",
@@ -92,3 +95,49 @@ def test_help_has_examples(command: str) -> None:
     done = CliRunner(env={"COLUMNS": "200"}).invoke(app, [command, "--help"])
     assert done.exit_code == 0
     assert "Examples" in done.stdout
+
+
+def test_trials_out_of_order_are_told_and_a_new_block_may_count_anew(tmp_path: pathlib.Path) -> None:
+    y = vl.ChangingEnvironment(FAMILY, 0.1).sample(40, seed=1).y
+    said = np.random.default_rng(1).normal(y, 5.0)
+    trials = np.arange(40)
+    shuffled = np.random.default_rng(2).permutation(40)
+    people = {"in order": trials, "shuffled": shuffled}
+    frame = pd.concat(
+        pd.DataFrame({"subject": name, "block": 1 + (np.arange(40) >= 20), "trial": order, "outcome": y, "prediction": said})
+        for name, order in people.items()
+    )
+    restarted = frame[frame.subject == "in order"].assign(subject="again", trial=np.arange(40) % 20)
+    model = Model.parse(FAMILY_TEXT, "varsmile:m=free", "gaussian:sd=free")
+    path = tmp_path / "trials.csv"
+    pd.concat([frame, restarted]).to_csv(path, index=False)
+    found = read_people(Source(path, block="block", trial="trial"), model)
+    assert [person.name for person in found.persons] == ["in order", "again"]
+    assert "sort the table by trial" in found.refused["shuffled"]
+
+
+def test_an_infinite_response_is_told_with_its_row(tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "trials.csv"
+    path.write_text("subject,outcome,prediction\na,1,2\na,1,inf\na,1,2\nb,1,2\nb,1,3\n")
+    found = read_people(Source(path), Model.parse(FAMILY_TEXT, "varsmile:m=free", "gaussian:sd=free"))
+    assert [person.name for person in found.persons] == ["b"]
+    assert "row 2, column 'prediction' is infinite" in found.refused["a"]
+
+
+def test_one_person_says_nothing_about_others(table: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    frame = pd.read_csv(table)
+    frame[frame.subject == "s0"].to_csv(table, index=False)
+    said = CliRunner().invoke(app, ["compare", str(table), *TWO]).stdout
+    assert "clearly" not in said
+    assert "one person says nothing about others" in said
+    alone = CliRunner().invoke(app, ["fit", str(table), *TWO, "--method", "hierarchical", "--out", str(tmp_path / "out.csv")])
+    assert alone.exit_code == 2
+    assert "a group needs two people or more, not 1" in alone.stderr
+
+
+def test_parameters_of_one_learner_are_recovered(table: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    out, picture = tmp_path / "out.csv", tmp_path / "picture.png"
+    done = CliRunner().invoke(app, ["recover", str(table), *ONE, "--people", "3", "--out", str(out), "--plot", str(picture)])
+    assert done.exit_code == 0, done.output
+    assert len(pd.read_csv(out)) == 6
+    assert picture.stat().st_size > 10_000

@@ -208,7 +208,7 @@ def test_people_whose_rows_are_scattered_are_one_person_and_that_is_said(tmp_pat
         ),
         (("--learner", "varsmile:m=free", "--method", "magic"), "one of ml, map, hierarchical is"),
         (("--learner", "varsmile:m=free", "--prior", "m=0.1:1"), "--prior is for --method map"),
-        (("--learner", "varsmile:m=free", "--method", "map", "--prior", "p_c=0.1:1"), "no such parameter is free; m, sd are"),
+        (("--learner", "varsmile:m=free", "--method", "map", "--prior", "p_c=0.1:0.9"), "no such parameter is free; m, sd are"),
         (("--learner", "varsmile:m=free", "--bounds", "3"), "write LOW,HIGH"),
         (("--learner", "varsmile:m=free", "--when", "during"), "given before or after the outcome"),
         (("--learner", "varsmile:m=free", "--response-column", "guess"), "guess"),

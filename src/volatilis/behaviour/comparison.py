@@ -44,6 +44,10 @@ class Comparison(NamedTuple):
     folds: list[tuple[int, str]]
     failures: list[Failure]
 
+    def anybody(self) -> bool:
+        """Whether anybody could be fitted."""
+        return any(isinstance(one, Fit) for own in self.fits for one in own)
+
     def evidence(self, criterion: str) -> np.ndarray:
         """All criteria on the scale of a log evidence: more is better."""
         check_criterion(criterion)
@@ -76,10 +80,10 @@ def check_criterion(criterion: str) -> None:
         raise ValueError(f"criterion {criterion!r} is not known; {', '.join(CRITERIA)} are")
 
 
-def check_models(models: Sequence[Model], persons: Sequence[Person]) -> None:
+def check_models(models: Sequence[Model], persons: Sequence[Person], least: int = 2) -> None:
     """What no fit could mend: too few models, two alike, a response model that does not go with a learner."""
     labels = [model.label for model in models]
-    if len(labels) < 2:
+    if len(labels) < least:
         raise ValueError("a comparison needs two learners or more: give --learner several times")
     twice = sorted({label for label in labels if labels.count(label) > 1})
     if twice:
@@ -184,6 +188,8 @@ def group_of(criterion: str, persons: Sequence[str], evidence: np.ndarray, seed:
     apart = logs[:, [int(total.argmax())]] - logs
     draws = np.random.default_rng(seed).multinomial(len(logs), np.full(len(logs), 1.0 / len(logs)), RESAMPLES) @ apart
     low, high = np.quantile(draws, [0.5 - 0.5 * LEVEL, 0.5 + 0.5 * LEVEL], axis=0)
+    if len(logs) == 1:  # no other person can be drawn
+        low = high = np.full(logs.shape[1], np.nan)
     best = np.bincount(logs.argmax(axis=1), minlength=logs.shape[1])
     out = tuple(np.array(persons, dtype=object)[~whole])
     return Group(criterion, kept, out, logs, total, apart.sum(axis=0), low, high, best, select(logs))

@@ -12,12 +12,12 @@ from volatilis.behaviour.parameters import Searched
 ALIKE = 0.98  # a correlation beyond this says that two parameters do the same
 AT_BOUND = 1e-3  # of the range
 STEPS = (1e-6, 0.1)  # the smallest and the widest, of the range
-RISE = 2.0  # of minus the log likelihood two standard errors from its least
+RISE = 1.0  # of minus the log likelihood, 1.4 standard errors from its least
 CLOSE = 1.3  # a step within this factor will do
 
 
 def inverse_hessian(objective: Callable[[np.ndarray], float], x: np.ndarray, free: Sequence[Searched]) -> np.ndarray:
-    """From the surface two and four standard errors away. NaN for a parameter at its bound, or where the surface is flat; all NaN
+    """From the surface 1.4 and 2.8 standard errors away. NaN for a parameter at its bound, or where the surface is flat; all NaN
     where the rest is no bowl.
 
     Nearer, where a second derivative would look, absolute errors have edges and merged or sampled hypotheses jump; and the
@@ -53,7 +53,7 @@ def inverse_hessian(objective: Callable[[np.ndarray], float], x: np.ndarray, fre
 
 
 def _step(rise: Callable[[float], float], width: float) -> float:
-    """About two standard errors, by bisection; the widest step where the surface never rises so far."""
+    """About 1.4 standard errors, by bisection; the widest step where the surface never rises so far."""
     low, high = (share * width for share in STEPS)
     while high > CLOSE * low:
         middle = math.sqrt(low * high)

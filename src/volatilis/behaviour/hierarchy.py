@@ -44,7 +44,9 @@ class Group(NamedTuple):
     fits        each person under the group's prior, in order
     alone       each person under the weak prior: before the group was known
     shrinkage   (persons, parameters): how much of the answer is the group's; NaN where a person could not be fitted
+    without_evidence   how many people have no evidence, and are not in the group's
     rounds      that it took; converged says whether that was enough
+    alike       the parameters in which people do not differ as far as can be told: tau is at its smallest
     """
 
     label: str
@@ -59,6 +61,7 @@ class Group(NamedTuple):
     without_evidence: int
     rounds: int
     converged: bool
+    alike: tuple[str, ...]
 
 
 def fit_groups(
@@ -73,8 +76,8 @@ def fit_groups(
     scheduler: str | None = None,
 ) -> list[Group]:
     """One group per model; all people in the same unit, by default that of all outcomes together. Arguments as of `fit_all`."""
-    if not persons:
-        raise ValueError("there is nobody to fit")
+    if len(persons) < 2:
+        raise ValueError(f"a group needs two people or more, not {len(persons)}; the method map is for each alone")
     unit = unit or unit_of(np.concatenate([person.outcomes() for person in persons]))
     groups, how = [], How(starts, seed, workers, folder, scheduler)
     with how.pool(len(persons)) as pool:
@@ -162,8 +165,11 @@ def _result(
     shrinkage = np.array([np.diag(one.covariance) / prior.sd**2 if isinstance(one, Fit) else nothing for one in fits])
     people = [one for one in fits if isinstance(one, Fit)]
     middle = {name: searched(name, unit).natural(float(mu)) for name, mu in zip(names, prior.mean, strict=True)}
+    smallest = 1.01 * SMALLEST * weak([searched(name, unit) for name in names]).sd
+    alike = tuple(name for name, sd, least in zip(names, prior.sd, smallest, strict=True) if sd <= least)
     each = np.array([log_evidence(one) for one in people])
     evidence = float(np.nansum(each)), int(np.isnan(each).sum())
     told = np.nansum(1.0 - shrinkage, axis=0)  # as many people as would tell mu if each were known exactly
     error = prior.sd / np.sqrt(np.maximum(told, 1e-3))
-    return Group(model.label, names, prior, middle, error, fits, alone, np.minimum(shrinkage, 1.0), *evidence, rounds, converged)
+    told_by = (fits, alone, np.minimum(shrinkage, 1.0))
+    return Group(model.label, names, prior, middle, error, *told_by, *evidence, rounds, converged, alike)

@@ -45,6 +45,6 @@ class KeptLines:
 
 def _cut_off(error: Exception) -> bool:
     """Whether the text was fine as far as it went: what is missing is missing at its end."""
-    if not isinstance(error, json.JSONDecodeError):
+    if not isinstance(error, json.JSONDecodeError) or not error.doc.startswith(("{", "[")):
         return False
     return error.msg.startswith("Unterminated string") or error.pos > len(error.doc) - LONGEST_WORD

@@ -129,16 +129,18 @@ class _Reader:
         if self._source.response is not None and not scored.any():
             raise TableError(f"{shown(self._source.by, group.key)}: no response to fit")
         self._check_bounds(own, given)
-        self._check_trials(own, group)
         begins = self._begins[own].copy()
         if self._blocks is not None:
             begins[1:] |= self._blocks[own][1:] != self._blocks[own][:-1]
+        self._check_trials(own, group)
+        self._check_order(own, begins)
         return Person(name, tuple(self._part(own[part], begins[part], given[part], scored[part]) for part in self._parts(own)))
 
     def _check_bounds(self, own: np.ndarray, given: np.ndarray) -> None:
-        if self._source.bounds is None:
-            return
-        low, high = self._source.bounds
+        low, high = self._source.bounds or (-np.inf, np.inf)
+        if np.isinf(given).any():
+            row = own[int(np.argmax(np.isinf(given)))] + 1
+            raise TableError(f"{self._path}: row {row}, column {self._source.response!r} is infinite")
         beyond = ~np.isnan(given) & ((given < low) | (given > high))
         if beyond.any():
             i = int(np.argmax(beyond))
@@ -156,6 +158,16 @@ class _Reader:
                 hint = "two people with one name? Name a column that tells them apart with --by too"
                 raise TableError(f"{self._path}: {shown(self._source.by, group.key)}: {both}; {hint}")
             first[key] = int(row)
+
+    def _check_order(self, own: np.ndarray, begins: np.ndarray) -> None:
+        """Learners learn in the order of the rows. Numbers may start again where a block begins."""
+        if self._trials is None:
+            return
+        back = np.flatnonzero((np.diff(self._trials[own]) < 0.0) & ~begins[1:])
+        if back.size:
+            before, row = own[back[0]], own[back[0] + 1]
+            both = f"row {row + 1} is trial {self._trials[row]:g}, after trial {self._trials[before]:g} in row {before + 1}"
+            raise TableError(f"{self._path}: {both}; sort the table by {self._source.trial}, or name what parts blocks: --block")
 
     def _parts(self, own: np.ndarray) -> list[np.ndarray]:
         """Positions that share all parameters in columns, in one run."""

@@ -133,7 +133,7 @@ def recover(
     progress: Callable[[str, float], None] = lambda what, share: None,
 ) -> Recovery:
     """people: simulated ones per model; None: as many as there are, each design once."""
-    check_models(models, persons)
+    check_models(models, persons, least=1)
     if criterion not in CRITERIA:
         raise ValueError(f"recovery by {criterion!r} is not known; {', '.join(CRITERIA)} are")
     if draw not in DRAWS:

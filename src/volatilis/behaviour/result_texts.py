@@ -39,11 +39,11 @@ def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
 def comparison_text(comparison: Comparison, group: Group) -> list[str]:
     head = ("model", "sum", "behind", "95 % interval", "best for", "frequency", "exceedance", "protected")
     order = np.argsort(group.behind, kind="stable")
-    selection = group.selection
+    selection, alone = group.selection, len(group.persons) == 1
     rows = [
         (
             *(comparison.models[k], f"{group.total[k]:.1f}", f"{group.behind[k]:.1f}"),
-            *("" if k == order[0] else f"{group.low[k]:.1f} to {group.high[k]:.1f}", str(group.best_for[k])),
+            *("" if k == order[0] or alone else f"{group.low[k]:.1f} to {group.high[k]:.1f}", str(group.best_for[k])),
             *(f"{values[k]:.3f}" for values in (selection.frequency, selection.exceedance, selection.protected)),
         )
         for k in order
@@ -57,6 +57,9 @@ def _comparison_words(comparison: Comparison, group: Group) -> list[str]:
     order, risk, protected = np.argsort(group.behind, kind="stable"), group.selection.omnibus_risk, group.selection.protected
     best, second, top = comparison.models[order[0]], comparison.models[order[1]], int(protected.argmax())
     least = group.low[order[1]]
+    if len(group.persons) == 1:
+        lead = f"{group.behind[order[1]]:.1f} ahead of {second}"
+        return [f"For this person {best} is the best, {lead}; one person says nothing about others."]
     sure = "clearly" if least > CLEAR else f"but not clearly: the interval of the difference begins at {least:.1f}"
     lead = f"{group.behind[order[1]]:.1f} ahead of {second}"
     words = [f"By the sum over people {best} is the best, {lead}, {sure}."]

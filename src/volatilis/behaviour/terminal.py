@@ -30,6 +30,10 @@ def show(results: Results, *outputs: str) -> None:
     for group in results.groups:
         if not group.converged:
             console.print(f"[yellow]{group.label}: the group still moved after {group.rounds} rounds[/yellow]", soft_wrap=True)
+        alike = ", ".join(group.alike)
+        if alike:
+            text = f"{group.label}: people do not differ in {alike} as far as can be told; intervals take that for granted"
+            console.print(f"[yellow]{text}[/yellow]", soft_wrap=True)
     _show_people(console, results)
 
 

@@ -56,7 +56,7 @@ def compare(
         people = options.read(columns.source(table), models, quiet)
         with options.progress(quiet, "fits: ") as progress:
             found = comparison.compare(models, people.persons, fits.how(), folds, progress)
-        if out is not None:  # first: whatever becomes of the group, this is not lost
+        if out is not None and found.anybody():  # first: whatever becomes of the group, this is not lost
             write_columns(out, result_tables.people_columns(found, criterion, people.refused))
         group = comparison.group(found, criterion, fits.seed)
         if plot is not None:
