@@ -117,6 +117,30 @@ def test_scores_of_candidates_by_hand() -> None:
             assert found[i, k] == pytest.approx(stats.norm.logpdf(given, before, 1.0)[:trials].sum())
 
 
+def test_a_learner_that_samples_is_found_where_it_is_the_truth() -> None:
+    """By one run with random numbers of its own the particle filter that people are lost to Nas12* every time."""
+    setting = SMALL._replace(learners=("nas12*:p_c=0.1", "pf:n=5,p_c=0.1"), subjects=(6,), trials=(150,), response_noise=0.2)
+    found = power(setting, 8, workers=1)
+    assert found.findings[-2:] == ("learner nas12_star", "learner particle_filter")
+    assert found.share[-2:, 0, 0].tolist() == [1.0, 1.0]
+
+
+def test_scores_of_a_learner_that_samples() -> None:
+    """For a person of ten trials, the mean over many runs of the probability of all responses."""
+    setting = SMALL._replace(learners=("nas12*:p_c=0.1", "pf:n=5,p_c=0.1"), trials=(10,), response_noise=0.3)
+    seeds = np.random.SeedSequence(3).spawn(4)
+    y = np.asarray(vl.ChangingEnvironment(vl.Gaussian(0.5), 0.1).sample(10, seed=2).y)
+    given = _predictions_of(setting, setting.models()[1], y, seeds, 1)
+    learner, runs = vl.ParticleFilter(vl.Gaussian(0.5), 0.1, n=5), []
+    for seed in range(4000):
+        before = np.concatenate([[0.0], vl.run(learner, y, seed=seed).mean[:-1]])
+        runs.append(np.exp(stats.norm.logpdf(given, before, 0.3).sum()))
+    mean, error = np.mean(runs), np.std(runs) / math.sqrt(64)  # of 64 copies, which are no worse than 64 runs
+    found = math.exp(_scores(setting, setting.models(), 1, y, seeds)[0, 1])
+    assert abs(found - mean) < 4 * error
+    assert error < 0.2 * mean
+
+
 def test_fitted_candidates() -> None:
     setting = SMALL._replace(fit=True, subjects=(8,), trials=(120,), response_noise=0.1)
     assert [model.free() for model in setting.fitted_models()] == [("p_c", "sd"), ("m", "sd")]

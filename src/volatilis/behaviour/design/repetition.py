@@ -17,6 +17,7 @@ from volatilis.behaviour.design.setting import Setting
 from volatilis.behaviour.design.simulation import MEASURES, believe_first, measure, noise_of, observed, outcomes
 from volatilis.behaviour.fitting import fit
 from volatilis.behaviour.models import Model
+from volatilis.behaviour.objective import COPIES
 from volatilis.behaviour.predictions.estimators import ADJUSTED, Sums, estimate_first, estimate_second, sums_first, sums_second
 from volatilis.behaviour.predictions.hypotheses import BAYES_FACTOR, SHANNON, TABLE_1, TABLE_2
 from volatilis.behaviour.predictions.statistics import decide
@@ -110,9 +111,12 @@ def _scores(setting: Setting, models: list[Model], truth: int, y: np.ndarray, se
         return np.array([[_fitted_score(model, y[:t], given[:t]) for model in setting.fitted_models()] for t in setting.trials])
     ends, scores = np.array(setting.trials) - 1, []
     trials = _as_trials(y, given)
+    # independent of what the person drew: nobody knows another's random numbers, so a learner that samples is many copies
+    children = np.random.SeedSequence(seeds[3].generate_state(4).tolist()).spawn(COPIES)
+    keys = [generator_key(child) for child in children]
     for model in models:
-        learner, response = model.make({})
-        scores.append(np.cumsum(log_likelihoods(learner, response, trials, generator_key(seeds[3])))[ends])
+        each = log_likelihoods(*model.make({}), trials, keys if model.samples() else keys[:1])
+        scores.append(np.cumsum(each)[ends])
     return np.array(scores).T
 
 
