@@ -37,6 +37,7 @@ class Analysis(NamedTuple):
     notes: tuple[str, ...]
     refused: Mapping[str, str] = {}
     values: Mapping[str, Mapping[str, float]] = {}  # person -> what was fitted
+    warnings: Mapping[str, tuple[str, ...]] = {}  # person -> what must be known before these values are used
 
     def verdicts(self, prediction: int, estimator: str = ADJUSTED) -> dict[str, str]:
         """Hypothesis -> verdict."""
