@@ -111,13 +111,15 @@ def _scores(setting: Setting, models: list[Model], truth: int, y: np.ndarray, se
         return np.array([[_fitted_score(model, y[:t], given[:t]) for model in setting.fitted_models()] for t in setting.trials])
     ends, scores = np.array(setting.trials) - 1, []
     trials = _as_trials(y, given)
-    # independent of what the person drew: nobody knows another's random numbers, so a learner that samples is many copies
-    children = np.random.SeedSequence(seeds[3].generate_state(4).tolist()).spawn(COPIES)
-    keys = [generator_key(child) for child in children]
     for model in models:
-        each = log_likelihoods(*model.make({}), trials, keys if model.samples() else keys[:1])
-        scores.append(np.cumsum(each)[ends])
+        # nobody knows another's random numbers: a learner that samples is many copies, with numbers of their own
+        keys = _keys(seeds[3]) if model.samples() else (0,)
+        scores.append(np.cumsum(log_likelihoods(*model.make({}), trials, keys))[ends])
     return np.array(scores).T
+
+
+def _keys(seed: np.random.SeedSequence) -> list[int]:
+    return [generator_key(child) for child in np.random.SeedSequence(seed.generate_state(4).tolist()).spawn(COPIES)]
 
 
 def _predictions_of(setting: Setting, model: Model, y: np.ndarray, seeds: Any, truth: int) -> np.ndarray:
