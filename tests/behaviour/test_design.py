@@ -19,6 +19,7 @@ from volatilis.behaviour.design.repetition import _predictions_of, _scores
 from volatilis.behaviour.design.sequences import criteria
 from volatilis.behaviour.design.simulation import noise_of
 from volatilis.behaviour.design.store import Store
+from volatilis.behaviour.predictions import FirstWindow, SecondWindow
 from volatilis.behaviour.predictions.statistics import decide
 from volatilis.cli import app
 
@@ -36,6 +37,65 @@ def test_the_decision_has_the_power_of_student_s_test(effect: float, people: int
     threshold = stats.t.ppf(0.975, people - 1)
     expected = float(stats.nct.sf(threshold, people - 1, effect * math.sqrt(people))) if effect else 0.025
     assert found == pytest.approx(expected, abs=4 * math.sqrt(expected * (1 - expected) / repeats))
+
+
+def adjusted_slope(p: np.ndarray, p_0: np.ndarray) -> np.ndarray:
+    """Weights of the trials in the adjusted slope of prediction 2, where everybody saw the same outcomes.
+
+    From definitions: a person's averages in the windows less what a regression of the person's own selected trials on log S_BF,
+    S_BF and p has for the first two; then the slope of a straight line. All of that is linear in the indicator.
+    """
+    windows = np.arange(1, 17) / 40
+    inside = [(np.abs(p - middle) < 0.0125) & (np.abs(p_0 - middle) < 0.0125) for middle in windows]
+    chosen = np.any(inside, axis=0)
+    terms = np.column_stack([np.log(p_0 / p), p_0 / p, 0.5 * (p + p_0), np.ones(p.size)])[chosen]
+    used = [k for k, own in enumerate(inside) if own.any()]
+    weights = []
+    for unit in np.eye(p.size):
+        coefficients = np.linalg.lstsq(terms, unit[chosen], rcond=None)[0]
+        left = unit.copy()
+        left[chosen] -= terms[:, :2] @ coefficients[:2]
+        weights.append(np.polyfit(windows[used], [left[inside[k]].mean() for k in used], 1)[0])
+    return np.array(weights)
+
+
+def test_power_in_closed_form() -> None:
+    """Everybody sees the same outcomes and learns the same, so a person's value is a known number plus Gaussian noise of known
+    standard deviation, and Student's test over people has the power of the noncentral t.
+
+    Prediction 2: the number is the adjusted slope of the measure, and the noise that of the indicator. Candidates: a person who
+    is A with response noise s has the difference D / 2 + N(0, D) in log likelihood, D = sum (A - B)^2 / s^2.
+    600 experiments: three standard errors are at most 0.061.
+    """
+    people, trials, repeats, s = 5, 200, 600, 1.5
+    y = np.asarray(vl.ChangingEnvironment(vl.Gaussian(0.5), 0.1).sample(trials, seed=8).y)
+    learners = (vl.Nas12Star(vl.Gaussian(0.5), 0.1), vl.VarSMiLe(vl.Gaussian(0.5), 0.1))
+    trace, other = (vl.run(learner, y) for learner in learners)
+    setting = SMALL._replace(subjects=(people,), trials=(trials,), noise=2.0, response_noise=s, sequence=tuple(y.tolist()))
+    found = power(setting, repeats, workers=1)
+    share = {name: float(value) for name, value in zip(found.findings, found.share[:, 0, 0], strict=True)}
+
+    p_0 = stats.norm.pdf(y, 0.0, math.sqrt(1.25))
+    weights = adjusted_slope(p_0 / trace.bayes_factor_surprise, p_0)
+    threshold, root = stats.t.ppf(0.975, people - 1), math.sqrt(people)
+
+    def away(name: str, measure: np.ndarray) -> float:
+        return float(root * (weights @ measure) / (noise_of(setting, name) * np.linalg.norm(weights)))
+
+    shannon, bayes = away("S_Sh", trace.shannon_surprise), away("S_BF", trace.bayes_factor_surprise)
+    apart = np.concatenate([[0.0], (trace.mean - other.mean)[:-1]])
+    told = 0.5 * root * math.sqrt((apart**2).sum()) / s
+    wanted = {
+        "prediction 2, S_Sh": stats.nct.cdf(-threshold, people - 1, shannon),
+        "prediction 2, S_BF refused": stats.nct.cdf(-threshold, people - 1, bayes) + stats.nct.sf(threshold, people - 1, bayes),
+        "learner nas12_star": stats.nct.sf(threshold, people - 1, told),
+        "learner varsmile": stats.nct.sf(threshold, people - 1, told),
+    }
+    assert abs(bayes) < 1e-6  # what goes with S_BF is taken away
+    assert 0.2 < wanted["prediction 2, S_Sh"] < 0.8
+    assert 0.2 < wanted["learner varsmile"] < 0.8
+    for name, value in wanted.items():
+        assert share[name] == pytest.approx(value, abs=3 * math.sqrt(value * (1 - value) / repeats)), name
 
 
 def test_wilson_interval() -> None:
@@ -69,14 +129,15 @@ def direct_experiment(rng: np.random.Generator, people: int, trials: int, noise:
 
 
 def test_power_against_a_simulation_written_out() -> None:
+    """Outcomes of everybody's own. 400 experiments and 800 written out: three standard errors are 0.08 (near a power of 0.25)."""
     setting = Setting(noise=3.0, subjects=(6,), trials=(150,))
-    found = power(setting, 150, workers=1)
+    found = power(setting, 400, workers=1)
     share = float(found.share[found.findings.index("prediction 2, S_Sh"), 0, 0])
     rng = np.random.default_rng(11)
     noise = noise_of(setting, "S_Sh")
-    direct = np.mean([direct_experiment(rng, 6, 150, noise) for _ in range(150)])
+    direct = np.mean([direct_experiment(rng, 6, 150, noise) for _ in range(800)])
     assert 0.1 < direct < 0.9
-    assert abs(share - direct) < 4 * math.sqrt(2 * direct * (1 - direct) / 150)
+    assert abs(share - direct) < 3 * math.sqrt(direct * (1 - direct) * (1 / 400 + 1 / 800))
 
 
 def test_the_noise_is_in_units_of_the_measure_over_selected_trials() -> None:
@@ -117,11 +178,52 @@ def test_scores_of_candidates_by_hand() -> None:
             assert found[i, k] == pytest.approx(stats.norm.logpdf(given, before, 1.0)[:trials].sum())
 
 
-def test_fitted_candidates() -> None:
-    setting = SMALL._replace(fit=True, subjects=(8,), trials=(120,), response_noise=0.1)
+def test_a_learner_that_samples_is_found_where_it_is_the_truth() -> None:
+    """By one run with random numbers of its own the particle filter that people are lost to Nas12* every time."""
+    setting = SMALL._replace(learners=("nas12*:p_c=0.1", "pf:n=5,p_c=0.1"), subjects=(6,), trials=(150,), response_noise=0.1)
+    found = power(setting, 8, workers=1)
+    assert found.findings[-2:] == ("learner nas12_star", "learner particle_filter")
+    assert found.share[-2:, 0, 0].tolist() == [1.0, 1.0]
+
+
+def test_scores_of_a_learner_that_samples() -> None:
+    """For a person of ten trials, the mean over many runs of the probability of all responses."""
+    setting = SMALL._replace(learners=("nas12*:p_c=0.1", "pf:n=5,p_c=0.1"), trials=(10,), response_noise=0.3)
+    seeds = np.random.SeedSequence(3).spawn(4)
+    y = np.asarray(vl.ChangingEnvironment(vl.Gaussian(0.5), 0.1).sample(10, seed=2).y)
+    given = _predictions_of(setting, setting.models()[1], y, seeds, 1)
+    learner, runs = vl.ParticleFilter(vl.Gaussian(0.5), 0.1, n=5), []
+    for seed in range(4000):
+        before = np.concatenate([[0.0], vl.run(learner, y, seed=seed).mean[:-1]])
+        runs.append(np.exp(stats.norm.logpdf(given, before, 0.3).sum()))
+    mean, error = np.mean(runs), np.std(runs) / math.sqrt(64)  # of 64 copies, which are no worse than 64 runs
+    found = math.exp(_scores(setting, setting.models(), 1, y, seeds)[0, 1])
+    assert abs(found - mean) < 4 * error
+    assert error < 0.2 * mean
+
+
+def test_scores_of_fitted_candidates() -> None:
+    """-BIC / 2 of each candidate, its parameter searched on a grid, and the best noise the root of the mean squared error."""
+    setting = SMALL._replace(fit=True, trials=(60,))
     assert [model.free() for model in setting.fitted_models()] == [("p_c", "sd"), ("m", "sd")]
-    found = power(setting, 3, workers=1)
-    assert found.share[-2:, 0, 0].min() > 0.6
+    seeds = np.random.SeedSequence(3).spawn(4)
+    y = np.asarray(vl.ChangingEnvironment(vl.Gaussian(0.5), 0.1).sample(60, seed=2).y)
+    found = _scores(setting, setting.models(), 1, y, seeds)
+    given = _predictions_of(setting, setting.models()[1], y, seeds, 1)
+    grids = ((vl.Nas12Star, np.geomspace(1e-6, 0.9999, 2000)), (vl.VarSMiLe, np.geomspace(1e-4, 1e4, 2000)))
+    for k, (learner, values) in enumerate(grids):
+        apart = [given - np.concatenate([[0.0], vl.run(learner(vl.Gaussian(0.5), value), y).mean[:-1]]) for value in values]
+        squares = np.mean(np.square(apart), axis=1).min()
+        assert found[0, k] == pytest.approx(-30 * (math.log(2 * math.pi * squares) + 1) - math.log(60), abs=0.01)
+
+
+def test_fitted_candidates() -> None:
+    """With little response noise they are told apart; with much of it less often than by likelihoods at the true parameters."""
+    clear = power(SMALL._replace(fit=True, subjects=(8,), trials=(120,), response_noise=0.1), 10, workers=1)
+    assert clear.share[-2:, 0, 0].min() >= 0.9
+    noisy = SMALL._replace(subjects=(8,), trials=(120,), response_noise=0.4)
+    fitted, generous = (power(noisy._replace(fit=fit), 20, workers=1).share[-2:, 0, 0] for fit in (True, False))
+    assert (fitted < generous - 0.2).all()
 
 
 # --- the same everywhere, and kept ---------------------------------------------------------------------------------------
@@ -226,6 +328,23 @@ def test_tables_picture_and_sequence(tmp_path: pathlib.Path) -> None:
     assert len(sequence) == 60
     assert abs(sequence.outcome.mean() - 150.0) < 20.0
     assert (tmp_path / "p.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_windows_of_predict(tmp_path: pathlib.Path) -> None:
+    """As options, the same as in Python; and other windows give another power."""
+    words = ["--prediction-window", "0.8,0.4", "--errors", "0.2,0.8,0.2", "--probabilities", "0.05,0.4,0.05", "--p-width", "0.04"]
+    code, _, said = volatilis(*ASKED, *QUICK, *words, "--least", "2", "--out", tmp_path / "p.csv")
+    assert code == 0, said
+    first = FirstWindow(prediction=0.8, prediction_width=0.4, errors=(0.2, 0.4, 0.6, 0.8), least=2)
+    second = SecondWindow(p=tuple(k / 20 for k in range(1, 9)), p_width=0.04, least=2)
+    usual = Setting("gaussian:sigma=10,mu_0=150,sigma_0=20", subjects=(3, 6), trials=(60,))
+    share = pd.read_csv(tmp_path / "p.csv").share
+    found = power(usual._replace(first_window=first, second_window=second), 4, workers=1)
+    assert share.tolist() == found.share.ravel().tolist()
+    assert share.tolist() != power(usual, 4, workers=1).share.ravel().tolist()
+    code, _, said = volatilis(*ASKED, *QUICK, "--p-width", "0.05")
+    assert code == 2
+    assert "p_width = 0.05 is not below the smallest probability" in said
 
 
 def test_units_of_the_outcome_do_not_matter() -> None:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import pathlib
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
+from volatilis.behaviour.cluster import How
+from volatilis.behaviour.people import Source
 from volatilis.behaviour.predictions import Analysis, Order, predict
 from volatilis.behaviour.predictions.hypotheses import BAYES_FACTOR, SHANNON
 from volatilis.cli import app
@@ -66,7 +69,7 @@ def test_people_s_own_predictions_and_confidence_need_no_learner(trials: pathlib
     assert code == 0
     assert "their own predictions and confidence" in out
     assert "prediction 2 needs a learner" in out
-    found = predict(Order(trials, FAMILY, "pupil", confidence="sure"))
+    found = predict(Order(Source(trials), FAMILY, "pupil", confidence="sure"))
     assert found.verdicts(1)[BAYES_FACTOR] == "confirmed"
     assert found.people[0].measured
     assert not found.second
@@ -75,8 +78,8 @@ def test_people_s_own_predictions_and_confidence_need_no_learner(trials: pathlib
 def test_shifted_and_scaled_outcomes_give_the_same(trials: pathlib.Path, tmp_path: pathlib.Path) -> None:
     data = pd.read_csv(trials)
     other = changed(trials, tmp_path, outcome=3.0 * data.outcome - 40.0, prediction=3.0 * data.prediction - 40.0)
-    one = predict(Order(trials, FAMILY, "slow", learner=KNOWN))
-    two = predict(Order(other, "gaussian:sigma=30,mu_0=410,sigma_0=60", "slow", learner=KNOWN))
+    one = predict(Order(Source(trials), FAMILY, "slow", learner=KNOWN))
+    two = predict(Order(Source(other), "gaussian:sigma=30,mu_0=410,sigma_0=60", "slow", learner=KNOWN))
     assert values(one) == pytest.approx(values(two), rel=1e-6)
 
 
@@ -84,25 +87,25 @@ def test_responses_given_after_the_outcome_are_about_the_next(trials: pathlib.Pa
     data = pd.read_csv(trials)
     moved = data.groupby("subject")[["prediction", "sure"]].shift(-1)
     other = changed(trials, tmp_path, prediction=moved.prediction, sure=moved.sure)
-    before = predict(Order(trials, FAMILY, "slow", confidence="sure"))
-    after = predict(Order(other, FAMILY, "slow", confidence="sure", when="after"))
+    before = predict(Order(Source(trials), FAMILY, "slow", confidence="sure"))
+    after = predict(Order(Source(other, when="after"), FAMILY, "slow", confidence="sure"))
     first = np.flatnonzero(~np.isnan(before.people[0].prediction))[1:]
     np.testing.assert_allclose(before.people[0].prediction[first], after.people[0].prediction[first])
     np.testing.assert_allclose(before.people[0].before[first], after.people[0].before[first])
 
 
 def test_a_learner_with_known_parameters_needs_no_predictions(trials: pathlib.Path) -> None:
-    found = predict(Order(trials, FAMILY, "slow", prediction=None, learner=KNOWN))
+    found = predict(Order(Source(trials, response=None), FAMILY, "slow", learner=KNOWN))
     assert found.verdicts(2)[SHANNON] == "confirmed"
 
 
 def test_noise_in_a_column_and_blocks(trials: pathlib.Path, tmp_path: pathlib.Path) -> None:
     """Constant columns change nothing; blocks start the learner anew."""
     other = changed(trials, tmp_path, noise=10, block=np.arange(1800) // 100)
-    plain = predict(Order(trials, FAMILY, "slow", learner=KNOWN))
-    same = predict(Order(other, "gaussian:sigma=column:noise,mu_0=150,sigma_0=20", "slow", learner=KNOWN))
+    plain = predict(Order(Source(trials), FAMILY, "slow", learner=KNOWN))
+    same = predict(Order(Source(other), "gaussian:sigma=column:noise,mu_0=150,sigma_0=20", "slow", learner=KNOWN))
     assert values(plain) == values(same)
-    blocks = predict(Order(other, FAMILY, "slow", learner=KNOWN, block="block"))
+    blocks = predict(Order(Source(other, block="block"), FAMILY, "slow", learner=KNOWN))
     assert np.flatnonzero(blocks.people[0].before == 1.0).tolist() == [0, 100, 200]
 
 
@@ -118,7 +121,7 @@ def test_missing_indicators_are_left_out_and_counted(trials: pathlib.Path, tmp_p
 def test_a_person_without_any_indicator_is_named_and_the_others_analysed(trials: pathlib.Path, tmp_path: pathlib.Path) -> None:
     data = pd.read_csv(trials)
     other = changed(trials, tmp_path, pupil=data.pupil.mask(data.subject == 3))
-    found = predict(Order(other, FAMILY, "pupil", learner=KNOWN))
+    found = predict(Order(Source(other), FAMILY, "pupil", learner=KNOWN))
     assert len(found.people) == 5
     assert found.refused == {"3": "the indicator is missing in all trials"}
 
@@ -152,6 +155,110 @@ def test_predictions_are_read_only_where_they_are_needed(trials: pathlib.Path, t
     code, _, said = volatilis(path, *words[:-1], "nas12*:p_c=free")
     assert code == 0
     assert "no response to fit" in volatilis(path, *words[:-1], "nas12*:p_c=free")[1]
+
+
+# --- fits ----------------------------------------------------------------------------------------------------------------
+
+FITTED = ("--indicator", "pupil", "--family", FAMILY, "--learner", "nas12*:p_c=free", "--workers", "1")
+
+
+def test_warnings_of_fits_are_said_and_stand_in_the_people_s_table(trials: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    """Someone who always says 150, the prior mean, shows no p_c."""
+    data = pd.read_csv(trials)
+    other = changed(trials, tmp_path, prediction=data.prediction.where(data.subject != 2, 150.0))
+    code, out, said = volatilis(other, *FITTED, "--people", tmp_path / "p.csv")
+    assert code == 0, said
+    assert "- the fits of 1 of 6 people have warnings (all responses are alike: 1 person, p_c is at its bound: 1 person)" in out
+    assert "- 2: fit: all responses are alike; p_c is at its bound" in out
+    told = pd.read_csv(tmp_path / "p.csv").groupby("person").warnings.unique()
+    assert told[2].tolist() == ["all responses are alike; p_c is at its bound"]
+    assert all(own.tolist() == [] or pd.isna(own).all() for person, own in told.items() if person != 2)
+    _, out, _ = volatilis(trials, *FITTED)
+    assert "warnings" not in out
+
+
+def test_catch_trials_are_neither_fitted_nor_compared(trials: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    """As if their responses and indicators were missing; the learner learns from their outcomes."""
+    data = pd.read_csv(trials)
+    caught = np.random.default_rng(4).random(len(data)) < 0.1
+    wild = {"prediction": data.prediction.mask(caught, 400.0), "sure": data.sure.mask(caught, 9.0)}
+    marked = changed(trials, tmp_path, catch=caught.astype(int), **wild)
+    gone = tmp_path / "gone.csv"
+    blank = {name: data[name].mask(caught) for name in ("prediction", "sure", "pupil")}
+    data.assign(**blank).to_csv(gone, index=False)
+    for more in ({"learner": "nas12*:p_c=free"}, {"confidence": "sure"}, {"learner": KNOWN}):
+        found = predict(Order(Source(marked, catch="catch"), FAMILY, "pupil", how=How(workers=1), **more))  # type: ignore[arg-type]
+        wanted = predict(Order(Source(gone), FAMILY, "pupil", how=How(workers=1), **more))  # type: ignore[arg-type]
+        assert values(found) == values(wanted)
+        assert found.values == wanted.values
+        own = found.people[0]
+        assert np.isnan(own.prediction[caught[:300]]).all()
+        assert np.isnan(own.error[caught[:300]]).all()
+        assert np.isnan(own.p[caught[:300]]).all()
+        assert found.notes[0] == f"{caught.sum()} catch trials, of 6 people: learned from, but neither fitted nor compared"
+    code, out, said = volatilis(marked, *FITTED, "--catch", "catch")
+    assert code == 0, said
+    assert f"{caught.sum()} catch trials" in out
+
+
+def test_a_catch_trial_whose_response_is_about_the_next_outcome(trials: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    other = changed(trials, tmp_path, catch=(np.arange(1800) % 300 == 7).astype(int), block=np.arange(1800) // 100)
+    for more in ({"learner": KNOWN}, {"confidence": "sure"}):
+        source = Source(other, when="after", catch="catch", block="block")
+        own = predict(Order(source, FAMILY, "pupil", **more)).people[0]  # type: ignore[arg-type]
+        assert np.isnan(own.error[8])
+        assert not np.isnan(own.error[[7, 9]]).any()
+
+
+def test_a_slider_with_ends_and_a_trial_that_comes_twice(trials: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    data = pd.read_csv(trials)
+    number = np.arange(1800) % 300
+    number[305] = 4
+    other = changed(trials, tmp_path, prediction=data.prediction.mask(data.index == 900, 310.0), trial=number)
+    code, out, _ = volatilis(other, *FITTED, "--bounds", "0,300", "--trial", "trial")
+    assert code == 0
+    assert "row 901, column 'prediction': 310 lies beyond the slider, 0 to 300" in out
+    assert "rows 305 and 306 are both trial 4" in out
+    assert out.startswith("4 people")
+
+
+def test_a_response_model_of_one_s_own(trials: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    """The same formula as gaussian:sd=free, so the same fits."""
+    path = tmp_path / "own.py"
+    path.write_text(
+        "from typing import Any, NamedTuple\n"
+        "from volatilis.behaviour import Positive, estimate, log_normal, response\n\n\n"
+        "@response\n"
+        "class Scattered(NamedTuple):\n"
+        "    sd: Positive\n\n"
+        "    def log_response(self, learner: Any, state: Any, given: float, last: float) -> float:\n"
+        "        return log_normal(given, estimate(learner, state, 0), self.sd)\n"
+    )
+    own = predict(_fitted(trials, response="scattered:sd=free", own=(str(path),)))
+    usual = predict(_fitted(trials))
+    for name, found in own.values.items():
+        assert found["p_c"] == pytest.approx(usual.values[name]["p_c"], rel=1e-3)
+
+
+def _fitted(trials: pathlib.Path, **more: Any) -> Order:
+    return Order(Source(trials), FAMILY, "pupil", learner="nas12*:p_c=free", **{"how": How(workers=1), **more})
+
+
+def test_one_and_two_workers_and_a_run_that_was_stopped(trials: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    one = predict(_fitted(trials, how=How(workers=1, folder=tmp_path)))
+    two = predict(_fitted(trials, how=How(workers=2)))
+    assert one.values == two.values
+    assert values(one) == values(two)
+    (kept,) = tmp_path.iterdir()
+    lines = kept.read_bytes().splitlines(keepends=True)
+    assert len(lines) == 6
+    kept.write_bytes(b"".join(lines[:4]))
+    shares: list[tuple[str, float]] = []
+    again = predict(_fitted(trials, how=How(workers=1, folder=tmp_path)), lambda what, share: shares.append((what, share)))
+    assert shares[0] == ("fits", pytest.approx(4 / 6))
+    assert shares[-1] == ("people", 1.0)
+    assert again.values == one.values
+    assert len(kept.read_bytes().splitlines()) == 6
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ def test_values_do_not_depend_on_what_came_before(family: str, learner: str) -> 
     for _ in range(4):
         values = [float(rng.uniform(*end)) for end in ends.values()]
         made = model.make(dict(zip(ends, values, strict=True)))
-        fresh = float(np.add.reduce(log_likelihoods(*made, person.parts[0], key=7)))
+        fresh = float(np.add.reduce(log_likelihoods(*made, person.parts[0], keys=(7,))))
         assert bound(values) == fresh
         assert bound(values) == fresh
 
@@ -52,7 +52,7 @@ def test_a_likelihood_with_copies_has_the_mean_over_runs_as_its_expectation(lear
         if after
         else person
     )
-    runs = [log_likelihoods(*model.make({}), person.parts[0], key).sum() for key in range(2000)]
+    runs = [log_likelihoods(*model.make({}), person.parts[0], (key,)).sum() for key in range(2000)]
     top = max(runs)
     each = np.exp(np.array(runs) - top)
     few = np.exp([Likelihood(model.make, person, {}, range(10**6 + 4 * i, 10**6 + 4 * i + 4))(()) - top for i in range(500)])
@@ -81,3 +81,13 @@ def test_a_range_that_a_model_does_not_accept_is_known_at_the_beginning() -> Non
     model, person = Model.parse(FAMILY_TEXT, "nas12*:p_c=free", "gaussian:sd=8"), gaussian_person("a", 0.3, 8.0, 1, 20)
     with pytest.raises(ValueError, match=r"p_c = 1\.5 is not accepted"):
         Likelihood(model.make, person, {"p_c": (0.1, 1.5)})
+
+
+def test_each_response_with_copies_adds_up_to_the_likelihood_with_copies() -> None:
+    model, person = Model.parse(FAMILY_TEXT, "pf:n=5,p_c=0.1", "gaussian:sd=8"), gaussian_person("a", 0.3, 8.0, 1, 60)
+    each = log_likelihoods(*model.make({}), person.parts[0], keys=(1, 2, 3, 4))
+    assert each.shape == (60,)
+    assert each.sum() == pytest.approx(Likelihood(model.make, person, {}, (1, 2, 3, 4))(()))
+    part = person.parts[0]
+    first = part._replace(**{name: getattr(part, name)[:25] for name in ("values", "events", "given", "scored")})
+    np.testing.assert_array_equal(log_likelihoods(*model.make({}), first, keys=(1, 2, 3, 4)), each[:25])

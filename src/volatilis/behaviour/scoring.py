@@ -55,9 +55,9 @@ class Person(NamedTuple):
 Make = Callable[[Mapping[str, Any]], tuple[Any, Any]]  # learner and response model from values of what is free or in a column
 
 
-def log_likelihoods(learner: Any, model: Any, trials: Trials, key: int = 0) -> np.ndarray:
-    """The log probability of each response; 0 where none counts."""
-    part = _Part(lambda values: (learner, model), trials, {}, np.array([key], dtype=np.uint64))
+def log_likelihoods(learner: Any, model: Any, trials: Trials, keys: Sequence[int] = (0,)) -> np.ndarray:
+    """The log probability of each response given those before it; 0 where none counts. `keys` as in `Likelihood`."""
+    part = _kind(keys)(lambda values: (learner, model), trials, {}, np.array(keys, dtype=np.uint64))
     part.run(())
     return part.out
 
@@ -77,7 +77,7 @@ class Likelihood:
     """
 
     def __init__(self, make: Make, person: Person, ends: Mapping[str, tuple[float, float]], keys: Sequence[int] = (0,)) -> None:
-        kind = _Part if len(keys) == 1 else _SampledPart
+        kind = _kind(keys)
         self._parts = [kind(make, part, ends, np.array(keys, dtype=np.uint64)) for part in person.parts]
 
     def __call__(self, values: Sequence[float]) -> float:
@@ -162,6 +162,10 @@ class _Part:
         if words is not None and self._words is not None and self._places is not None:
             for place, _ in self._places:
                 self._words[place] = words[place]
+
+
+def _kind(keys: Sequence[int]) -> type[_Part]:
+    return _Part if len(keys) == 1 else _SampledPart
 
 
 class _SampledPart(_Part):

@@ -35,6 +35,16 @@ By = Annotated[
 ]
 Outcome = Annotated[str, typer.Option(metavar="COLUMN", help="What was observed.", rich_help_panel=COLUMNS)]
 ResponseColumn = Annotated[str, typer.Option(metavar="COLUMN", help="What the person said or chose.", rich_help_panel=COLUMNS)]
+Prediction = Annotated[
+    str,
+    typer.Option(
+        "--prediction",
+        "--response-column",
+        metavar="COLUMN|none",
+        help="People's predictions; none, if they were not asked for.",
+        rich_help_panel=COLUMNS,
+    ),
+]
 When = Annotated[str, typer.Option(help="A response was given before or after its row's outcome.", rich_help_panel=COLUMNS)]
 Block = Annotated[
     str | None, typer.Option(metavar="COLUMN", help="Where its value changes the learner starts anew.", rich_help_panel=COLUMNS)
@@ -116,6 +126,26 @@ class Columns(NamedTuple):
             categories=() if self.categories is None else names(self.categories),
             trial=self.trial,
         )
+
+
+class PredictionColumns(NamedTuple):
+    """The same where outcomes are numbers, and responses are predictions of them, if there are any."""
+
+    by: By = "subject"
+    outcome: Outcome = "outcome"
+    prediction: Prediction = "prediction"
+    when: When = "before"
+    block: Block = None
+    reset: Reset = None
+    catch: Catch = None
+    trial: Trial = None
+    missing: Missing = "error"
+    bounds: Bounds = None
+
+    def source(self, table: str) -> Source:
+        shared = self._asdict()
+        source = Columns(response_column=shared.pop("prediction"), **shared).source(table)
+        return source._replace(response=None) if self.prediction == "none" else source
 
 
 class Fits(NamedTuple):

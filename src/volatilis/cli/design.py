@@ -8,6 +8,8 @@ import typer
 
 from volatilis.cli import behaviour_options, options
 from volatilis.cli.errors import reported
+from volatilis.cli.option_groups import with_groups
+from volatilis.cli.window_options import Windows
 
 EXAMPLES = """
 Examples:
@@ -21,6 +23,7 @@ Examples:
 """
 
 
+@with_groups
 def design(
     family: options.Family,
     p_c: Annotated[float, typer.Option(help="The environment's probability of a change.")],
@@ -28,6 +31,7 @@ def design(
         list[str],
         typer.Option(help="What people may be, with parameters; several are compared, the first is used for the predictions."),
     ],
+    windows: Windows,
     noise: Annotated[
         float, typer.Option(help="Of the indicator, in SDs of the measure it reflects (over trials that prediction 1 selects).")
     ] = 1.0,
@@ -58,7 +62,7 @@ def design(
         from volatilis.behaviour.design.command import design as plan
 
         counts = (options.whole_numbers("subjects", subjects), options.whole_numbers("trials", trials))
-        setting = Setting(family, p_c, tuple(learner), noise, response_noise, *counts, fit, level, seed)
+        setting = Setting(family, p_c, tuple(learner), noise, response_noise, *counts, fit, level, seed, *windows.both())
         order = Order(setting, repeats, workers, store, out, plot, sequence, candidates, tries, quiet)
         with behaviour_options.progress(quiet) as progress:
             found = plan(order, progress)

@@ -17,6 +17,7 @@ from volatilis.behaviour.design.setting import Setting
 from volatilis.behaviour.design.simulation import MEASURES, believe_first, measure, noise_of, observed, outcomes
 from volatilis.behaviour.fitting import fit
 from volatilis.behaviour.models import Model
+from volatilis.behaviour.objective import COPIES
 from volatilis.behaviour.predictions.estimators import ADJUSTED, Sums, estimate_first, estimate_second, sums_first, sums_second
 from volatilis.behaviour.predictions.hypotheses import BAYES_FACTOR, SHANNON, TABLE_1, TABLE_2
 from volatilis.behaviour.predictions.statistics import decide
@@ -111,9 +112,14 @@ def _scores(setting: Setting, models: list[Model], truth: int, y: np.ndarray, se
     ends, scores = np.array(setting.trials) - 1, []
     trials = _as_trials(y, given)
     for model in models:
-        learner, response = model.make({})
-        scores.append(np.cumsum(log_likelihoods(learner, response, trials, generator_key(seeds[3])))[ends])
+        # nobody knows another's random numbers: a learner that samples is many copies, with numbers of their own
+        keys = _keys(seeds[3]) if model.samples() else (0,)
+        scores.append(np.cumsum(log_likelihoods(*model.make({}), trials, keys))[ends])
     return np.array(scores).T
+
+
+def _keys(seed: np.random.SeedSequence) -> list[int]:
+    return [generator_key(child) for child in np.random.SeedSequence(seed.generate_state(4).tolist()).spawn(COPIES)]
 
 
 def _predictions_of(setting: Setting, model: Model, y: np.ndarray, seeds: Any, truth: int) -> np.ndarray:

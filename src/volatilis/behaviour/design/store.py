@@ -14,7 +14,7 @@ from volatilis.behaviour.design.repetition import findings
 from volatilis.behaviour.design.setting import Setting
 from volatilis.behaviour.kept_lines import KeptLines
 
-FORMAT = 1
+FORMAT = 2
 
 
 class Store:

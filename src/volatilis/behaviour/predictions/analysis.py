@@ -37,6 +37,7 @@ class Analysis(NamedTuple):
     notes: tuple[str, ...]
     refused: Mapping[str, str] = {}
     values: Mapping[str, Mapping[str, float]] = {}  # person -> what was fitted
+    warnings: Mapping[str, tuple[str, ...]] = {}  # person -> what must be known before these values are used
 
     def verdicts(self, prediction: int, estimator: str = ADJUSTED) -> dict[str, str]:
         """Hypothesis -> verdict."""
@@ -74,9 +75,9 @@ def analyse(
     for name, found in first.items():
         floor = _floor(found.means)
         groups = {quantity: group_of(getattr(found, quantity), level, seed, floor) for quantity in ("difference", "slope")}
-        rows += rows_of(1, name, groups)
+        rows += rows_of(1, name, groups, level)
     for name, own in second.items():
-        rows += rows_of(2, name, {"slope": group_of(own.slope, level, seed, _floor(own.means))})
+        rows += rows_of(2, name, {"slope": group_of(own.slope, level, seed, _floor(own.means))}, level)
     notes = (*_notes_on_all(people, with_learner), *_notes_first(people, first[ADJUSTED]), *_notes_second(people, second))
     return Analysis(tuple(people), first_window, second_window, first, second, tuple(rows), level, notes)
 

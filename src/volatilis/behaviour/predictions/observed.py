@@ -48,6 +48,21 @@ class Observed(NamedTuple):
         return int(np.isnan(self.indicator).sum())
 
 
+class Measured(NamedTuple):
+    """What was measured beside the responses, of all rows of a table or of one person's trials.
+
+    confidence   where it was reported: then prediction and confidence are the person's own
+    shown        where the hidden mean was shown (catch trials): the outcome that the row's response is about met another belief
+    """
+
+    indicator: np.ndarray
+    confidence: np.ndarray | None = None
+    shown: np.ndarray | None = None
+
+    def at(self, rows: np.ndarray | slice) -> Measured:
+        return Measured(*(None if values is None else values[rows] for values in self))  # type: ignore[arg-type]
+
+
 class Believed(NamedTuple):
     """What a learner believes at each trial: its mean before, its standard deviation before and after; the outcome's surprise."""
 
@@ -64,47 +79,47 @@ def observe(
     model: Model,
     person: Person,
     values: Mapping[str, Any],
-    indicator: np.ndarray,
-    confidence: np.ndarray | None,
+    measured: Measured,
     with_learner: bool,
     missing: str = "error",
     seed: int = 0,
 ) -> Observed:
     """A person's trials, with these values of what is free in the model.
 
-    indicator     of each of the person's trials, in the order of the parts
-    confidence    the same, where it was reported: then prediction and confidence are the person's own
+    measured      at each of the person's trials, in the order of the parts
     with_learner  whether the model's learner is to be used; without it there are no densities
     """
     columns: dict[str, list[np.ndarray]] = {name: [] for name in ("prediction", "error", "before", "after", "p", "p_0")}
     start = 0
     for part in person.parts:
-        own = slice(start, start + part.events.size)
-        start = own.stop
+        own = measured.at(slice(start, start + part.events.size))
+        start += part.events.size
         parameters = {**part.columns, **values}
         family = _family(model, parameters)
         outcome = _outcomes(part)
         nothing = np.full(outcome.size, np.nan)
+        told = ~_shown(part, own)
         believed = None
         if with_learner:
             learner = model.make({**parameters, **dict.fromkeys(model.response.free(), 1.0)})[0]
             believed = believe(learner, outcome, part.events >= RESET, missing, seed)
-        if confidence is None:
+        if own.confidence is None:
             if believed is None:
                 raise ValueError("without a reported confidence a learner is needed")
             prediction, before, after = believed.mean, believed.before / family.sigma_0, believed.after / family.sigma_0
         else:
-            prediction, before, after = _reported(part, confidence[own])
+            prediction, before, after = _reported(part, own)
         prediction = (prediction - family.mu_0) / family.sigma_0
         found = {"prediction": prediction, "error": (outcome - family.mu_0) / family.sigma_0 - prediction}
-        found |= {"before": before, "after": after}
         found |= {
             "p": nothing if believed is None else believed.p * family.sigma_0,
             "p_0": nothing if believed is None else believed.p_0 * family.sigma_0,
         }
+        found = {name: np.where(told, array, np.nan) for name, array in found.items()} | {"before": before, "after": after}
         for name, array in found.items():
             columns[name].append(array)
-    return Observed(person.name, indicator, **{n: np.concatenate(a) for n, a in columns.items()}, measured=confidence is not None)
+    arrays = {name: np.concatenate(own) for name, own in columns.items()}
+    return Observed(person.name, measured.indicator, **arrays, measured=measured.confidence is not None)
 
 
 def _family(model: Model, parameters: Mapping[str, Any]) -> Gaussian:
@@ -148,11 +163,27 @@ def check_belief(learner: Any) -> None:
         raise ValueError(f"{type(learner).__name__} has no belief, only an estimate: it has no surprise to select trials by")
 
 
-def _reported(part: Trials, confidence: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The person's prediction and confidence before each outcome, and the confidence after it; none across blocks."""
+def _begins(part: Trials) -> np.ndarray:
     begins = part.events >= RESET
-    begins = begins.copy()
     begins[:1] = True
+    return begins
+
+
+def _shown(part: Trials, own: Measured) -> np.ndarray:
+    """Outcomes that were met knowing the hidden mean: those that the responses of catch trials are about."""
+    if own.shown is None:
+        return np.zeros(part.events.size, dtype=bool)
+    return _shifted(own.shown, _begins(part), False) if part.after else own.shown
+
+
+def _reported(part: Trials, own: Measured) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The person's prediction and confidence before each outcome, and the confidence after it; none across blocks.
+
+    None of catch trials, either: they are about what was shown.
+    """
+    begins, confidence = _begins(part), np.asarray(own.confidence)
+    if own.shown is not None:
+        confidence = np.where(own.shown, np.nan, confidence)
     given = np.where(part.scored, part.given, np.nan)
     if part.after:  # a response that was given after an outcome is about the next one
         return _shifted(given, begins, np.nan), _shifted(confidence, begins, np.nan), confidence

@@ -25,7 +25,10 @@ def write_hypotheses(path: str | os.PathLike[str], found: Analysis) -> None:
 
 
 def write_people(path: str | os.PathLike[str], found: Analysis) -> None:
-    """One row per person, prediction, window (and sign): trials in it, the indicator's average, the adjusted average."""
+    """One row per person, prediction, window (and sign): trials in it, the indicator's average, the adjusted average.
+
+    `warnings` are those of the person's fit.
+    """
     keys: list[tuple[str, int, int | None, float]] = []
     numbers: list[tuple[int, float, float]] = []
     for i, trials in enumerate(found.people):
@@ -46,5 +49,6 @@ def write_people(path: str | os.PathLike[str], found: Analysis) -> None:
         "trials": [own[0] for own in numbers],
         "mean": [own[1] for own in numbers],
         "adjusted_mean": [own[2] for own in numbers],
+        "warnings": ["; ".join(found.warnings.get(key[0], ())) for key in keys],
     }
     write_columns(path, columns)
