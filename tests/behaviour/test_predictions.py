@@ -12,6 +12,7 @@ from volatilis.behaviour.predictions import FirstWindow, Observed, SecondWindow,
 from volatilis.behaviour.predictions.estimators import estimate_first, estimate_second, sums_first, sums_second
 from volatilis.behaviour.predictions.hypotheses import BAYES_FACTOR, NO_PRIOR, SHANNON, rows_of, verdict
 from volatilis.behaviour.predictions.statistics import Group, decide, flip_p, group_of
+from volatilis.behaviour.predictions.terminal import alike_without_prior
 from volatilis.paper.predictions import simulate_first, simulate_second
 
 from .indicators import FLAT, P_C, person
@@ -191,6 +192,14 @@ def test_people_who_do_not_use_the_prior(reflects: str, noise: float) -> None:
     assert FLAT > 100.0
     found = analyse(people).verdicts(1)
     assert found == {BAYES_FACTOR: "undecided", SHANNON: "undecided", NO_PRIOR: "consistent"}
+
+
+def test_what_follows_the_error_alone_is_not_left_as_shannon_surprise() -> None:
+    """Prediction 2 alone cannot tell them apart; who reads it is told."""
+    found = analyse([person(i, reflects="error", noise=0.1) for i in range(20)])
+    assert found.verdicts(2)[SHANNON] == "confirmed"
+    assert alike_without_prior(found)
+    assert not alike_without_prior(analyse([person(i, reflects="S_Sh", noise=0.1) for i in range(20)]))
 
 
 def test_remainders_of_the_windows_are_taken_away() -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from volatilis.behaviour.predictions.analysis import Analysis
 from volatilis.behaviour.predictions.estimators import ADJUSTED, ESTIMATORS
-from volatilis.behaviour.predictions.hypotheses import Row
+from volatilis.behaviour.predictions.hypotheses import NO_PRIOR, SHANNON, Row
 
 SHOWN = 8  # notes on single people
 SIGN_WORDS = {-1: "< 0", 0: "= 0", 1: "> 0"}
@@ -26,7 +26,17 @@ def show(found: Analysis, indicator: str, console: Any = None) -> None:
     _show_values(found, console)
     for prediction in (1, 2) if found.second else (1,):
         _show_estimates(found, prediction, console)
+    if alike_without_prior(found):
+        told = "A slope < 0 in prediction 2 is also what follows from |error| alone, and prediction 1 does not refuse that"
+        console.print(f"[yellow]{told}: the prior is not used.[/yellow]", soft_wrap=True)
     _show_notes(found, console)
+
+
+def alike_without_prior(found: Analysis) -> bool:
+    """Prediction 2 alone does not tell Shannon's surprise from one that ignores the prior; prediction 1 does."""
+    if not found.second or found.verdicts(2).get(SHANNON) != "confirmed":
+        return False
+    return found.verdicts(1)[NO_PRIOR] != "contradicted"
 
 
 def _show_values(found: Analysis, console: Any) -> None:
