@@ -226,6 +226,19 @@ def test_a_particle_filter_is_fitted_with_common_random_numbers() -> None:
     assert first.values["sd"] == pytest.approx(exact.values["sd"], rel=0.2)
 
 
+def test_the_likelihood_is_that_of_the_parameters_also_where_it_jumps() -> None:
+    """Message passing drops hypotheses, and with p_c it changes which: the search ends next to a jump."""
+    family = vl.Bernoulli(1.84, 1.84)
+    model = Model.parse("bernoulli:a=1.84,b=1.84", "message-passing:n=5,p_c=free", "gaussian:sd=free,per_update=free")
+    for seed in range(6):
+        y = vl.ChangingEnvironment(family, 0.05).sample(200, seed=seed).y
+        given = believed(vl.MessagePassing(family, 0.05, 5), y)[0] + np.random.default_rng(seed).normal(0.0, 0.05, 200)
+        person = Person("a", (trials_of(family, y, given),))
+        found = fit(model, person, starts=3)
+        again = log_likelihood(lambda columns, values=found.values: model.make(values), person)
+        assert found.log_likelihood == pytest.approx(again, abs=1e-9)
+
+
 def test_whole_numbers_are_tried_one_by_one() -> None:
     person = gaussian_person("a", 0.3, 8.0, 8, 80)
     found = fit(Model.parse(FAMILY_TEXT, "merge:n=free,p_c=free", "gaussian:sd=free"), person, starts=2)

@@ -84,9 +84,13 @@ def _quasi_newton(objective: Searchable, start: np.ndarray) -> tuple[np.ndarray,
 
     bounds = bounds_of(objective.free)
     steps = [1e-6 * (high - low) for low, high in bounds]
+    best, least_value = start, math.inf  # on a surface that jumps, the last point of a search need not be its lowest
 
     def with_slope(x: np.ndarray) -> tuple[float, np.ndarray]:
+        nonlocal best, least_value
         here, slope = min(objective(x), CEILING), np.empty(x.size)
+        if here < least_value:
+            best, least_value = x.copy(), here
         for i, (_, high) in enumerate(bounds):
             there, step = x.copy(), steps[i] if x[i] + steps[i] <= high else -steps[i]
             there[i] += step
@@ -94,8 +98,8 @@ def _quasi_newton(objective: Searchable, start: np.ndarray) -> tuple[np.ndarray,
         return here, slope
 
     with one_thread():
-        done = minimize(with_slope, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 200})
-    return done.x, float(done.fun) if done.fun < CEILING else math.inf
+        minimize(with_slope, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 200})
+    return best, least_value if least_value < CEILING else math.inf
 
 
 def _simplex(objective: Searchable, start: np.ndarray) -> tuple[np.ndarray, float]:
