@@ -68,11 +68,7 @@ def run_sequence(learner: Any, state: Any, ys: Any, events: Any, progress: Any, 
         if not learner.has_room(state):
             progress[0] = t
             return
-        event = events[t]
-        if event >= RESET:
-            learner.restart(state)
-            event -= RESET
-        take_step(learner, state, ys[t], event, t, out)
+        take_step(learner, state, ys[t], events[t], t, out)
     progress[0] = events.size
 
 
@@ -87,17 +83,16 @@ def run_keyed(learner: Any, states: Any, order: Any, rows: Any, ys: Any, events:
         if not learner.has_room(state):
             progress[0] = j
             return
-        event = events[t]
-        if event >= RESET:
-            learner.restart(state)
-            event -= RESET
-        take_step(learner, state, ys[t], event, t, out)
+        take_step(learner, state, ys[t], events[t], t, out)
     progress[0] = progress[1]
 
 
 @compiled_function
 def take_step(learner: Any, state: Any, y: Any, event: Any, t: int, out: Any) -> None:
-    """Step t, an observation or time that passes without one, with its readouts."""
+    """Step t, an observation or time that passes without one, maybe the first of a block, with its readouts."""
+    if event >= RESET:
+        learner.restart(state)
+        event -= RESET
     if event == OBSERVE:
         info = learner.update(state, y)
         if out.gamma.size > 0:

@@ -43,15 +43,7 @@ def score_responses(
             learner.restart(state)
             last[0] = np.nan
             event -= RESET
-        out[t] = 0.0
-        if scored[t] and not after:
-            out[t] = model.log_response(learner, state, given[t], last[0])
-        if event == OBSERVE:
-            learner.update(state, ys[t])
-        elif event == ELAPSE:
-            learner.elapse(state)
-        if scored[t] and after:
-            out[t] = model.log_response(learner, state, given[t], last[0])
+        out[t] = respond_and_learn(learner, model, state, ys[t], event, given[t], scored[t], after, last[0])
         if given[t] == given[t]:
             last[0] = given[t]
     progress[0] = events.size
@@ -89,15 +81,7 @@ def score_with_copies(
                 weights[r] = 1.0 / copies
         event = event - RESET if event >= RESET else event
         for r in range(copies):
-            state = states.at(r)
-            if scored[t] and not after:
-                chances[r] = model.log_response(learner, state, given[t], last[0])
-            if event == OBSERVE:
-                learner.update(state, ys[t])
-            elif event == ELAPSE:
-                learner.elapse(state)
-            if scored[t] and after:
-                chances[r] = model.log_response(learner, state, given[t], last[0])
+            chances[r] = respond_and_learn(learner, model, states.at(r), ys[t], event, given[t], scored[t], after, last[0])
         out[t] = 0.0
         if scored[t]:
             out[t] = reweigh(weights, chances)
@@ -105,6 +89,23 @@ def score_with_copies(
                 resample_copies(states, weights, chances, uniform(random))
         if given[t] == given[t]:
             last[0] = given[t]
+
+
+@compiled_function
+def respond_and_learn(
+    learner: Any, model: Any, state: Any, y: Any, event: Any, given: float, counts: bool, after: bool, before: float
+) -> float:
+    """One trial: the log probability of its response, 0 where it does not count; the learner learns after it, or before."""
+    chance = 0.0
+    if counts and not after:
+        chance = model.log_response(learner, state, given, before)
+    if event == OBSERVE:
+        learner.update(state, y)
+    elif event == ELAPSE:
+        learner.elapse(state)
+    if counts and after:
+        chance = model.log_response(learner, state, given, before)
+    return chance
 
 
 @compiled_function
