@@ -91,4 +91,30 @@ def _total() -> Callable[..., Any]:
     return implementation
 
 
-INSTRUCTIONS = {"fma": _fma, "total": _total}
+def _eight_zeros() -> Callable[..., Any]:
+    """An array on the stack: it lasts as long as the driver, into which everything is inlined, and belongs to nobody."""
+    from llvmlite import ir
+    from numba import types
+    from numba.core import cgutils
+    from numba.extending import intrinsic
+    from numba.np.arrayobj import populate_array
+
+    numbers, kind = ir.ArrayType(ir.DoubleType(), 8), types.Array(types.float64, 1, "C")
+
+    @intrinsic
+    def emit(typing_context):  # type: ignore[no-untyped-def]
+        def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+            room = cgutils.alloca_once(builder, numbers)
+            builder.store(ir.Constant(numbers, [0.0] * 8), room)
+            word, array = ir.IntType(64), context.make_array(kind)(context, builder)
+            size, stride = ir.Constant(word, 8), ir.Constant(word, 8)
+            data = builder.bitcast(room, ir.DoubleType().as_pointer())
+            populate_array(array, data, (size,), (stride,), stride, None)
+            return array._getvalue()
+
+        return kind(), generate
+
+    return lambda: lambda: emit()
+
+
+INSTRUCTIONS = {"fma": _fma, "total": _total, "eight_zeros": _eight_zeros}

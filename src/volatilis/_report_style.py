@@ -78,7 +78,8 @@ svg .holds, svg .partly, svg .fails, svg .open { fill: currentColor; }
 .claims thead th:nth-child(2) { width: 12%; }
 .claims th:last-child { width: 21%; }
 .claims tbody th { font-weight: 400; }
-.claims td, .claims th { padding-top: 0.9rem; padding-bottom: 0.9rem; overflow-wrap: anywhere; }
+.claims td, .claims th { padding-top: 0.9rem; padding-bottom: 0.9rem; }
+.claims td { overflow-wrap: anywhere; }
 .claims tbody tr:target { background: var(--sunken); }
 .statement { display: block; }
 .where { display: block; color: var(--soft); font-size: 0.82rem; margin-top: 0.3rem; }

@@ -746,3 +746,20 @@ def test_observations_given_the_parameter_have_its_moments(name: str) -> None:
         products = np.prod(ys - mean, axis=1)
         expected = COVARIANCE[0][1] if name == "multivariate" else theta[3]
         assert abs(products.mean() - expected) < 5 * products.std() / math.sqrt(n)
+
+
+@pytest.mark.parametrize("k", [2, 3, 6, 7, 8, 9, 15, 16, 30])
+def test_dirichlets_of_any_number_of_categories(k: int) -> None:
+    """Their sums of log gamma functions go eight at a time; here the last eight are full, or all but full, or hold one."""
+    ys = np.random.default_rng(k).integers(0, k, 3 * k)
+    die = vl.Categorical(k, 0.3)
+    beliefs = bank(die, ys[:k].tolist(), ys[k:].tolist())
+    p, q = beliefs.chi[:k, 0], beliefs.chi[:k, 1]
+    log_norms = [gammaln(x).sum() - gammaln(x.sum()) for x in (p, q)]
+    expected = log_norms[1] - log_norms[0] + np.sum((p - q) * (psi(p) - psi(p.sum())))
+    assert_allclose(die.log_norm(beliefs, 0), log_norms[0], rtol=1e-13)
+    assert_allclose(die.divergence(beliefs, 0, beliefs, 1), expected, rtol=1e-12)
+    smile = vl.SMiLe(die, 0.1)
+    with vl.plain_python():
+        plain = vl.run(smile, ys)
+    assert_array_equal(vl.run(smile, ys).mean, plain.mean)

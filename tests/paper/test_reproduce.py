@@ -23,7 +23,7 @@ from volatilis.paper.context import Order
 from volatilis.paper.figures import FIGURES
 from volatilis.paper.new_learner import promises
 from volatilis.paper.outputs import tally
-from volatilis.paper.published import PublishedStratifiedResampling, published_threshold
+from volatilis.paper.published import PublishedStratifiedResampling, heavier, published_threshold
 from volatilis.paper.reproduce import chosen, reproduce
 from volatilis.paper.tuned import TUNED
 
@@ -201,10 +201,18 @@ def test_one_figure_without_data(tmp_path: pathlib.Path) -> None:
 def test_published_threshold_is_the_right_one_without_zeros() -> None:
     rng = np.random.default_rng(0)
     for _ in range(50):
-        weights = np.sort(rng.dirichlet(np.full(11, 0.3)))[::-1].copy()
-        c = published_threshold(weights, 11, 10)
+        weights = rng.dirichlet(np.full(11, 0.3))
+        c = published_threshold(weights, np.argsort(-weights), 11, 10)
         if c < 0.1:
             assert np.minimum(weights / c, 1.0).sum() == pytest.approx(10.0, rel=1e-9)
+
+
+def test_weights_are_counted_in_falling_order() -> None:
+    rng = np.random.default_rng(1)
+    for weights in (rng.random(21), rng.integers(0, 4, 21) / 4.0, np.zeros(3)):
+        places = [heavier(weights, i, len(weights)) for i in range(len(weights))]
+        assert np.array_equal(np.argsort(places), np.argsort(-weights, kind="stable"))
+        assert sorted(places) == list(range(len(weights)))
 
 
 def test_published_resampling_lets_hypotheses_without_weight_survive() -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from volatilis._registry import compiled_function
 from volatilis.families._base import Beliefs
-from volatilis.special import SMALLEST_NORMAL, largest, log, log_gamma, log_gamma_and_digamma, total
+from volatilis.special import SMALLEST_NORMAL, eight_zeros, largest, log, log_gamma_and_digamma, total
 
 
 @compiled_function
@@ -131,20 +131,42 @@ def dirichlet_dissimilarities(beliefs: Beliefs, w: np.ndarray, n: int, out: np.n
 
 
 @compiled_function
+def next_eight(beliefs: Beliefs, i: int, first: int, alpha: np.ndarray, log_gammas: np.ndarray, digammas: np.ndarray) -> int:
+    """Of alpha, its sum before its items, those from the given one on; returns how many there are, and beyond the last are ones.
+
+    log Gamma and digamma of all eight together cost about as much as of one.
+    """
+    count = categories(beliefs) + 1 - first
+    for lane in range(8):
+        alpha[lane] = beliefs.chi[first + lane - 1, i] if first + lane > 0 and lane < count else 1.0
+    if first == 0:
+        alpha[0] = beliefs.nu[i]
+    for lane in range(8):
+        log_gammas[lane], digammas[lane] = log_gamma_and_digamma(alpha[lane])
+    return min(count, 8)
+
+
+@compiled_function
 def dirichlet_log_norm(beliefs: Beliefs, i: int) -> float:
     """log of the integral of prod_k p_k^(alpha_k - 1)."""
-    result = -log_gamma(beliefs.nu[i])
-    for k in range(categories(beliefs)):
-        result += log_gamma(beliefs.chi[k, i])
+    alpha, log_gammas, digammas = eight_zeros(), eight_zeros(), eight_zeros()
+    result = 0.0
+    for first in range(0, categories(beliefs) + 1, 8):
+        for lane in range(next_eight(beliefs, i, first, alpha, log_gammas, digammas)):
+            result += log_gammas[lane] if first + lane > 0 else -log_gammas[0]
     return result
 
 
 @compiled_function
 def dirichlet_divergence(beliefs: Beliefs, i: int, others: Beliefs, j: int, log_norm: float) -> float:
     """KL[Dir(alpha) || Dir(beta)], given the log norm of the latter."""
-    result, psi = log_gamma_and_digamma(beliefs.nu[i])
-    result += log_norm
-    for k in range(categories(beliefs)):
-        log_gamma_i, digamma_i = log_gamma_and_digamma(beliefs.chi[k, i])
-        result += (beliefs.chi[k, i] - others.chi[k, j]) * (digamma_i - psi) - log_gamma_i
+    alpha, log_gammas, digammas = eight_zeros(), eight_zeros(), eight_zeros()
+    result, psi = log_norm, 0.0
+    for first in range(0, categories(beliefs) + 1, 8):
+        count = next_eight(beliefs, i, first, alpha, log_gammas, digammas)
+        if first == 0:
+            result, psi = result + log_gammas[0], digammas[0]
+        for lane in range(1 if first == 0 else 0, count):
+            apart = alpha[lane] - others.chi[first + lane - 1, j]
+            result += apart * (digammas[lane] - psi) - log_gammas[lane]
     return result
