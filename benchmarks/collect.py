@@ -1,11 +1,11 @@
-"""Collect a finished run of `volatilis paper all` into docs/results: tables, pictures, claims, and the numbers of its README.
+"""Collect two finished runs of `volatilis paper all` into docs/results: tables, pictures, claims, and the numbers of its README.
 
-    python -m benchmarks.collect OUT [docs/results]
+    python -m benchmarks.collect OUT NEAR [docs/results]
 
-Copies data/*.csv, figures/*.png and claims.md, and removes there what OUT does not have. In README.md only what stands between
-`<!-- NAME -->` and `<!-- end NAME -->` is written anew, from those tables: run, claims, merge, agreement, time. The README.md two
-folders above, that of the repository, has such a part too: paper. Nothing is changed if something is missing or if it all would
-be over 10 MB.
+Copies data/*.csv, figures/*.png and claims.md of OUT, and of NEAR, a run with `--benchmark near`, what it cost and how near it
+was; removes there what neither has. In README.md only what stands between `<!-- NAME -->` and `<!-- end NAME -->` is written
+anew, from those tables: run, claims, merge, agreement, time, near. The README.md two folders above, that of the repository, has
+such a part too: paper. Nothing is changed if something is missing or if it all would be over 10 MB.
 """
 
 from __future__ import annotations
@@ -19,9 +19,12 @@ from typing import Any
 from volatilis.paper.figures import FIGURES
 from volatilis.paper.outputs import tally
 
-Writer = Callable[[pathlib.Path], str]
+Tables = Mapping[str, pathlib.Path]  # where the tables are, by their names in docs/results
+Writer = Callable[[Tables], str]
 
 MOST = 10_000_000  # bytes
+NEAR = {f"data/{name}.csv": f"data/{name}.csv" for name in ("nearness_gaussian", "nearness_categorical")}
+NEAR["data/costs_near.csv"] = "data/costs.csv"  # its name in docs/results -> where a run leaves it
 NEEDED = ("claims", "merge", "costs", "run", "tuned", "table_1", "table_2")
 RUN = ("command", "version", "Python", "cores", "size", "seeds", "benchmark", "run time", "memory")
 PARTS = {  # of the ledger -> in words, and the figures that need it
@@ -43,24 +46,25 @@ PARTS = {  # of the ledger -> in words, and the figures that need it
 
 
 def main(arguments: list[str]) -> int:
-    if len(arguments) not in (1, 2):
+    if len(arguments) not in (2, 3):
         print(__doc__, file=sys.stderr)
         return 2
-    out, results = pathlib.Path(arguments[0]), pathlib.Path(arguments[1] if len(arguments) > 1 else "docs/results")
+    out, near, results = (pathlib.Path(name) for name in (*arguments, "docs/results")[:3])
     try:
-        print(f"{results}: {collect(out, results)}")
+        print(f"{results}: {collect(out, near, results)}")
     except (ValueError, OSError) as error:
         print(f"collect: {error}", file=sys.stderr)
         return 2
     return 0
 
 
-def collect(out: pathlib.Path, results: pathlib.Path) -> str:
+def collect(out: pathlib.Path, near: pathlib.Path, results: pathlib.Path) -> str:
     """Copy, write the README's numbers, and say what was copied."""
-    files = wanted(out)
+    files = wanted(out) | wanted_near(near)
     pages: dict[pathlib.Path, Mapping[str, Writer]]
     pages = {results / "README.md": WRITERS, results.resolve().parents[1] / "README.md": OUTER_WRITERS}
-    texts = {page: with_numbers(page, writers, out / "data") for page, writers in pages.items()}
+    tables = {path.stem: files[name] for name in files if (path := pathlib.PurePath(name)).suffix == ".csv"}
+    texts = {page: with_numbers(page, writers, tables) for page, writers in pages.items()}
     size = sum(path.stat().st_size for path in files.values()) + len(texts[results / "README.md"].encode())
     if size > MOST:
         raise ValueError(f"{len(files)} files of {size / 1e6:.1f} MB; at most {MOST / 1e6:g} MB are accepted")
@@ -87,7 +91,17 @@ def wanted(out: pathlib.Path) -> dict[str, pathlib.Path]:
     return files
 
 
-def with_numbers(page: pathlib.Path, writers: Mapping[str, Writer], data: pathlib.Path) -> str:
+def wanted_near(near: pathlib.Path) -> dict[str, pathlib.Path]:
+    """What is copied of the run with the near benchmark."""
+    missing = [name for name in NEAR.values() if not (near / name).is_file()]
+    if missing:
+        raise ValueError(
+            f"{near} lacks {', '.join(missing)}; it must be the folder of a finished `volatilis paper all --benchmark near`"
+        )
+    return {name: near / where for name, where in NEAR.items()}
+
+
+def with_numbers(page: pathlib.Path, writers: Mapping[str, Writer], data: Tables) -> str:
     """The page with its marked parts written anew."""
     text = page.read_text(encoding="utf-8")
     for name, write in writers.items():
@@ -102,27 +116,27 @@ def with_numbers(page: pathlib.Path, writers: Mapping[str, Writer], data: pathli
 # --- the parts -------------------------------------------------------------------------------------------------------------
 
 
-def read(data: pathlib.Path, name: str) -> Any:
+def read(data: Tables, name: str) -> Any:
     import pandas
 
-    return pandas.read_csv(data / f"{name}.csv", keep_default_na=False)
+    return pandas.read_csv(data[name], keep_default_na=False)
 
 
 def table(headers: list[str], rows: list[list[str]]) -> str:
     return "\n".join("| " + " | ".join(cells) + " |" for cells in (headers, ["---"] * len(headers), *rows))
 
 
-def run_part(data: pathlib.Path) -> str:
+def run_part(data: Tables) -> str:
     facts = dict(read(data, "run").to_numpy().tolist())
     return table(["", ""], [[name, f"`{facts[name]}`" if name == "command" else facts[name]] for name in RUN if name in facts])
 
 
-def claims_part(data: pathlib.Path) -> str:
+def claims_part(data: Tables) -> str:
     verdicts = read(data, "claims").verdict.tolist()
     return f"{len(verdicts)} claims of the paper: {tally(verdicts)}. All of them, with numbers: [claims.md](claims.md)."
 
 
-def merge_part(data: pathlib.Path) -> str:
+def merge_part(data: Tables) -> str:
     rows = [
         [row.statement, f"{row.cells} of {row.of}", times(float(row.least)), times(float(row.most))]
         for row in read(data, "merge").itertuples()
@@ -135,10 +149,10 @@ def times(ratio: float) -> str:
     return f"{float(f'{ratio:.3g}'):,g} times" if ratio < 1e5 else f"{float(f'{ratio:.3g}'):,.0f} times"
 
 
-def agreement_part(data: pathlib.Path) -> str:
+def agreement_part(data: Tables) -> str:
     """Per figure and, where some disagree, per learner."""
     rows = []
-    names = sorted(path.stem.removeprefix("comparison_figure_") for path in data.glob("comparison_figure_*.csv"))
+    names = [name.removeprefix("comparison_figure_") for name in data if name.startswith("comparison_figure_")]
     for name in sorted(names, key=lambda key: (not key.isdigit(), int(key) if key.isdigit() else 0, key)):
         frame = read(data, f"comparison_figure_{name}")
         agrees = frame.agrees.astype(str) == "True"
@@ -149,8 +163,20 @@ def agreement_part(data: pathlib.Path) -> str:
     return table(["figure", "within three combined standard errors", "others, by learner"], rows)
 
 
-def time_part(data: pathlib.Path) -> str:
-    costs = {row.part: row for row in read(data, "costs").itertuples()}
+def time_part(data: Tables) -> str:
+    return time_table(data, "costs")
+
+
+def near_part(data: Tables) -> str:
+    """What the run with the near benchmark cost, and how far the latter is from Exact Bayes."""
+    tasks = {"gaussian": "Gaussian", "categorical": "Categorical"}
+    worst = {words: float(read(data, f"nearness_{task}").distance.max()) for task, words in tasks.items()}
+    distances = " and ".join(f"{value:.2g} in the [{words}](data/nearness_{words.lower()}.csv)" for words, value in worst.items())
+    return f"{time_table(data, 'costs_near')}\n\nMean squared distance to Exact Bayes in the worst cell: {distances} grid."
+
+
+def time_table(data: Tables, name: str) -> str:
+    costs = {row.part: row for row in read(data, name).itertuples()}
     rows = []
     for part in (*(name for name in PARTS if name in costs), *(name for name in costs if name not in PARTS)):
         words, figures = PARTS.get(part, (part, ""))
@@ -161,11 +187,11 @@ def time_part(data: pathlib.Path) -> str:
     return f"{parts}\n\nMost memory: {memory:.2f} GiB."
 
 
-def paper_part(data: pathlib.Path) -> str:
+def paper_part(data: Tables) -> str:
     """For the repository's README: the claims, the agreement in Figure 3, Merge, and the time of each part."""
     verdicts = read(data, "claims").verdict.tolist()
     text = f"At full size, of {len(verdicts)} claims of the paper's text {tally(verdicts)} ([results](docs/results/README.md))"
-    if (data / "comparison_figure_3.csv").exists():
+    if "comparison_figure_3" in data:
         agrees = read(data, "comparison_figure_3").agrees.astype(str) == "True"
         text += (
             f"; {int(agrees.sum())} of the {len(agrees)} published values of Figure 3 agree within three combined standard errors"
@@ -175,11 +201,20 @@ def paper_part(data: pathlib.Path) -> str:
         f". `Merge` with 20 hypotheses is at least {times(float(merge.least))} closer to Exact Bayes than the best of the paper's"
     )
     cores = dict(read(data, "run").to_numpy().tolist()).get("cores", "?")
-    return f"{text} learners with 20, in all {merge.of} environments. On {cores} cores it took:\n\n{time_part(data)}"
+    near = float(read(data, "costs_near").set_index("part").seconds["all"]) / 60.0
+    text += f" learners with 20, in all {merge.of} environments. On {cores} cores `--benchmark near` took {near:.1f} minutes, and"
+    return f"{text} Exact Bayes:\n\n{time_part(data)}"
 
 
 OUTER_WRITERS = {"paper": paper_part}
-WRITERS = {"run": run_part, "claims": claims_part, "merge": merge_part, "agreement": agreement_part, "time": time_part}
+WRITERS = {
+    "run": run_part,
+    "claims": claims_part,
+    "merge": merge_part,
+    "agreement": agreement_part,
+    "time": time_part,
+    "near": near_part,
+}
 
 if __name__ == "__main__":
     raise SystemExit(main(sys.argv[1:]))

@@ -143,6 +143,8 @@ def test_parameters_in_words() -> None:
     assert "is overestimated by 0.86 of its spread" in words(true + 10.0)
     assert "its intervals are too narrow: 95 % ones hold the truth in 0 %" in words(true + 10.0, half=1.0)
     assert "recovered weakly" in words(true + rng.normal(0.0, 14.0, 40))
+    few = conclusions(made_up({(0, 0): 4, (1, 1): 4}, entries(true[:4], true[:4])))[-1]
+    assert few == "m of a is recovered (rank correlation 1.00 of 4 people only, a rough number)."
 
 
 # --- the whole -----------------------------------------------------------------------------------------------------------

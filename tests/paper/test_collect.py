@@ -49,6 +49,21 @@ def out(tmp_path: pathlib.Path) -> pathlib.Path:
 
 
 @pytest.fixture
+def near(tmp_path: pathlib.Path) -> pathlib.Path:
+    """The least of a finished run with the near benchmark."""
+    data = tmp_path / "near" / "data"
+    data.mkdir(parents=True)
+    tables = {
+        "costs": "part,seconds,processor_seconds,peak_memory_mib\nnearness,6,12,\nall,90,150,512\n",
+        "nearness_gaussian": "sigma,p_c,distance\n1,0.1,1e-12\n2,0.1,2.5e-11\n",
+        "nearness_categorical": "s,p_c,distance\n1,0.1,4e-10\n",
+    }
+    for name, text in tables.items():
+        (data / f"{name}.csv").write_text(text)
+    return tmp_path / "near"
+
+
+@pytest.fixture
 def results(tmp_path: pathlib.Path) -> pathlib.Path:
     folder = tmp_path / "docs" / "results"
     (folder / "data").mkdir(parents=True)
@@ -58,16 +73,18 @@ def results(tmp_path: pathlib.Path) -> pathlib.Path:
     return folder
 
 
-def test_files_are_copied_and_old_ones_removed(out: pathlib.Path, results: pathlib.Path) -> None:
-    assert collect.main([str(out), str(results)]) == 0
+def test_files_are_copied_and_old_ones_removed(out: pathlib.Path, near: pathlib.Path, results: pathlib.Path) -> None:
+    assert collect.main([str(out), str(near), str(results)]) == 0
     assert (results / "claims.md").read_text() == "# claims"
-    assert {path.name for path in (results / "data").iterdir()} == {path.name for path in (out / "data").iterdir()}
+    copied = {path.name for path in (out / "data").iterdir()} | {path.rsplit("/", 1)[1] for path in collect.NEAR}
+    assert {path.name for path in (results / "data").iterdir()} == copied
+    assert (results / "data" / "costs_near.csv").read_bytes() == (near / "data" / "costs.csv").read_bytes()
     assert {path.suffix for path in (results / "figures").iterdir()} == {".png"}
 
 
-def test_the_numbers_of_the_page_come_from_the_tables(out: pathlib.Path, results: pathlib.Path) -> None:
+def test_the_numbers_of_the_page_come_from_the_tables(out: pathlib.Path, near: pathlib.Path, results: pathlib.Path) -> None:
     for _ in range(2):  # a second time gives the same page
-        collect.main([str(out), str(results)])
+        collect.main([str(out), str(near), str(results)])
         page = (results / "README.md").read_text()
         assert "stale" not in page
         assert page.startswith("# Results\ntext\n")
@@ -81,6 +98,9 @@ def test_the_numbers_of_the_page_come_from_the_tables(out: pathlib.Path, results
             "| grid, Gaussian | 3, 4, S2 | 2.0 | 4.0 |",
             "| all |  | 3.0 | 5.5 |",
             "Most memory: 1.50 GiB.",
+            "| how near the benchmark is |  | 0.1 | 0.2 |",
+            "Most memory: 0.50 GiB.",
+            "worst cell: 2.5e-11 in the [Gaussian](data/nearness_gaussian.csv) and 4e-10 in the [Categorical]",
             "| command | `volatilis paper all` |",
         ):
             assert line in page
@@ -89,34 +109,45 @@ def test_the_numbers_of_the_page_come_from_the_tables(out: pathlib.Path, results
         outer = (results.parents[1] / "README.md").read_text()
         assert outer.startswith("first\n<!-- paper -->\n\nAt full size, of 3 claims of the paper's text 2 hold, 1 does not hold")
         assert "at least 0.9 times closer" in outer
-        assert "On 3 cores it took" in outer
+        assert "On 3 cores `--benchmark near` took 1.5 minutes, and Exact Bayes:" in outer
         assert outer.endswith("<!-- end paper -->\nlast")
 
 
 @pytest.mark.parametrize("name", ["claims.md", "data/tuned.csv", "figures/figure_3.png"])
 def test_an_unfinished_run_changes_nothing(
-    name: str, out: pathlib.Path, results: pathlib.Path, capsys: pytest.CaptureFixture[str]
+    name: str, out: pathlib.Path, near: pathlib.Path, results: pathlib.Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (out / name).unlink()
     before = (results / "README.md").read_text()
-    assert collect.main([str(out), str(results)]) == 2
+    assert collect.main([str(out), str(near), str(results)]) == 2
     assert f"lacks {name}" in capsys.readouterr().err
     assert (results / "README.md").read_text() == before
     assert (results / "data" / "gone.csv").exists()
 
 
-def test_too_much_changes_nothing(out: pathlib.Path, results: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unfinished_near_run_changes_nothing(
+    out: pathlib.Path, near: pathlib.Path, results: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (near / "data" / "nearness_gaussian.csv").unlink()
+    assert collect.main([str(out), str(near), str(results)]) == 2
+    assert "lacks data/nearness_gaussian.csv" in capsys.readouterr().err
+    assert (results / "data" / "gone.csv").exists()
+
+
+def test_too_much_changes_nothing(
+    out: pathlib.Path, near: pathlib.Path, results: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (out / "data" / "big.csv").write_bytes(b"x" * (collect.MOST + 1))
-    assert collect.main([str(out), str(results)]) == 2
+    assert collect.main([str(out), str(near), str(results)]) == 2
     assert "at most 10 MB" in capsys.readouterr().err
     assert (results / "data" / "gone.csv").exists()
 
 
 def test_a_page_without_its_marks_is_refused(
-    out: pathlib.Path, results: pathlib.Path, capsys: pytest.CaptureFixture[str]
+    out: pathlib.Path, near: pathlib.Path, results: pathlib.Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (results / "README.md").write_text("no marks")
-    assert collect.main([str(out), str(results)]) == 2
+    assert collect.main([str(out), str(near), str(results)]) == 2
     assert "<!-- run -->" in capsys.readouterr().err
     assert collect.main([]) == 2
 

@@ -161,11 +161,11 @@ def _about_parameter(one: Recovered) -> str:
     elif np.isnan(one.rank_correlation):
         found.append(f"has {one.people} simulated people or found values that are all alike: too little to say")
     elif one.rank_correlation >= RECOVERED:
-        found.append(f"is recovered (rank correlation {one.rank_correlation:.2f})")
+        found.append(f"is recovered ({_correlation(one)})")
     elif one.rank_correlation >= WEAK:
-        found.append(f"is recovered weakly (rank correlation {one.rank_correlation:.2f}): do not read single people's values")
+        found.append(f"is recovered weakly ({_correlation(one)}): do not read single people's values")
     else:
-        found.append(f"is not recovered (rank correlation {one.rank_correlation:.2f}): do not interpret it")
+        found.append(f"is not recovered ({_correlation(one)}): do not interpret it")
     if abs(one.bias) > max(SHIFTED, 2.0 * one.bias_error) and one.spread > 0.0:
         found.append(
             f"is {'over' if one.bias > 0.0 else 'under'}estimated by {abs(one.bias):.2f} of its spread, on its search scale"
@@ -177,6 +177,11 @@ def _about_parameter(one: Recovered) -> str:
     if one.doubtful:
         found.append(f"left out: {one.doubtful} whose true value was at a bound or not identified")
     return f"{name} {'; '.join(found)}."
+
+
+def _correlation(one: Recovered) -> str:
+    few = f" of {one.people} people only, a rough number" if one.people < FEW else ""
+    return f"rank correlation {one.rank_correlation:.2f}{few}"
 
 
 def _too_narrow(one: Recovered) -> bool:

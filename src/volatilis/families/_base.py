@@ -22,8 +22,7 @@ Compiled, called by learners (`beliefs` is a bank, `i` its column):
     dissimilarity(beliefs, i, j, a, b)         how far apart they are, in the likelihood's Fisher metric
     dissimilarities(beliefs, w, n, out)        the same of columns i and i + 1 by their shares of weight, for i < n - 1
     divergence(beliefs, i, others, j)          Kullback-Leibler divergence KL[pi_i || pi_j]
-    log_norm(beliefs, i), divergence_given(beliefs, i, others, j, log_norm)
-                                               the same in two steps, for many i and one j: what only j decides, and the rest
+    divergence_parts(beliefs, i, others, j)    (a_i, rest) such that it is a_j - a_i + rest; a_i depends on pi_i alone
     scaled_likelihood(beliefs, i, y)           column i becomes P_Y(y | theta) / integral of P_Y(y | theta') d theta'
     log_density(beliefs, i, x), lower(beliefs, i), upper(beliefs, i)
                                                one-dimensional theta only: the density of its unconstrained coordinate x, and
@@ -128,11 +127,8 @@ class _Defaults:
             beliefs.chi[row, i] = a * beliefs.chi[row, i] + b * others.chi[row, j]
         beliefs.nu[i] = a * beliefs.nu[i] + b * others.nu[j]
 
-    def log_norm(self: Any, beliefs: Beliefs, i: int) -> float:
-        return 0.0
-
-    def divergence_given(self: Any, beliefs: Beliefs, i: int, others: Beliefs, j: int, log_norm: float) -> float:
-        return self.divergence(beliefs, i, others, j)
+    def divergence_parts(self: Any, beliefs: Beliefs, i: int, others: Beliefs, j: int) -> tuple[float, float]:
+        return 0.0, self.divergence(beliefs, i, others, j)
 
     @python_only
     def parameter_names(self: Any) -> tuple[str, ...]:

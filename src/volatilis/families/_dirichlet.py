@@ -147,26 +147,23 @@ def next_eight(beliefs: Beliefs, i: int, first: int, alpha: np.ndarray, log_gamm
 
 
 @compiled_function
-def dirichlet_log_norm(beliefs: Beliefs, i: int) -> float:
-    """log of the integral of prod_k p_k^(alpha_k - 1)."""
+def dirichlet_divergence_parts(beliefs: Beliefs, i: int, others: Beliefs, j: int) -> tuple[float, float]:
+    """The log norm of Dir(alpha), the log of the integral of prod_k p_k^(alpha_k - 1), and E[(alpha - beta) log p] under it."""
     alpha, log_gammas, digammas = eight_zeros(), eight_zeros(), eight_zeros()
-    result = 0.0
-    for first in range(0, categories(beliefs) + 1, 8):
-        for lane in range(next_eight(beliefs, i, first, alpha, log_gammas, digammas)):
-            result += log_gammas[lane] if first + lane > 0 else -log_gammas[0]
-    return result
-
-
-@compiled_function
-def dirichlet_divergence(beliefs: Beliefs, i: int, others: Beliefs, j: int, log_norm: float) -> float:
-    """KL[Dir(alpha) || Dir(beta)], given the log norm of the latter."""
-    alpha, log_gammas, digammas = eight_zeros(), eight_zeros(), eight_zeros()
-    result, psi = log_norm, 0.0
+    log_norm, apart, psi = 0.0, 0.0, 0.0
     for first in range(0, categories(beliefs) + 1, 8):
         count = next_eight(beliefs, i, first, alpha, log_gammas, digammas)
         if first == 0:
-            result, psi = result + log_gammas[0], digammas[0]
+            log_norm, psi = -log_gammas[0], digammas[0]
         for lane in range(1 if first == 0 else 0, count):
-            apart = alpha[lane] - others.chi[first + lane - 1, j]
-            result += apart * (digammas[lane] - psi) - log_gammas[lane]
-    return result
+            log_norm += log_gammas[lane]
+            apart += (alpha[lane] - others.chi[first + lane - 1, j]) * (digammas[lane] - psi)
+    return log_norm, apart
+
+
+@compiled_function
+def dirichlet_divergence(beliefs: Beliefs, i: int, others: Beliefs, j: int) -> float:
+    """KL[Dir(alpha) || Dir(beta)]."""
+    log_norm, apart = dirichlet_divergence_parts(beliefs, i, others, j)
+    log_norm_j, _ = dirichlet_divergence_parts(others, j, beliefs, i)
+    return log_norm_j - log_norm + apart

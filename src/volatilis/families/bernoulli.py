@@ -16,7 +16,7 @@ from volatilis.families._dirichlet import (
     dirichlet_dissimilarities,
     dirichlet_dissimilarity,
     dirichlet_divergence,
-    dirichlet_log_norm,
+    dirichlet_divergence_parts,
     merge_dirichlets,
     set_total,
     share,
@@ -89,13 +89,10 @@ class Bernoulli(NamedTuple):
         dirichlet_dissimilarities(beliefs, w, n, out)
 
     def divergence(self, beliefs: Beliefs, i: int, others: Beliefs, j: int) -> float:
-        return dirichlet_divergence(beliefs, i, others, j, dirichlet_log_norm(others, j))
+        return dirichlet_divergence(beliefs, i, others, j)
 
-    def log_norm(self, beliefs: Beliefs, i: int) -> float:
-        return dirichlet_log_norm(beliefs, i)
-
-    def divergence_given(self, beliefs: Beliefs, i: int, others: Beliefs, j: int, log_norm: float) -> float:
-        return dirichlet_divergence(beliefs, i, others, j, log_norm)
+    def divergence_parts(self, beliefs: Beliefs, i: int, others: Beliefs, j: int) -> tuple[float, float]:
+        return dirichlet_divergence_parts(beliefs, i, others, j)
 
     def scaled_likelihood(self, beliefs: Beliefs, i: int, y: int) -> None:
         """Beta(1 + y, 2 - y)."""

@@ -296,6 +296,20 @@ def move(state: Hypotheses, source: int, target: int) -> None:
 
 
 @compiled_function
+def forget(state: Hypotheses, i: int) -> None:
+    """Hypothesis i goes and those after it move up: row by row, in flat loops."""
+    n, chi = state.count[0], state.beliefs.chi
+    for k in range(i + 1, n):
+        state.weights[k - 1] = state.weights[k]
+        state.run_lengths[k - 1] = state.run_lengths[k]
+        state.beliefs.nu[k - 1] = state.beliefs.nu[k]
+    for row in range(chi.shape[0]):
+        for k in range(i + 1, n):
+            chi[row, k - 1] = chi[row, k]
+    set_count(state, n - 1)
+
+
+@compiled_function
 def normalise(state: Hypotheses) -> None:
     n = state.count[0]
     factor = 1.0 / total(state.weights, n)

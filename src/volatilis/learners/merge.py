@@ -7,14 +7,8 @@ from typing import Any, NamedTuple
 
 from volatilis._fields import AnyFamily, Count, Probability
 from volatilis._registry import compiled_function
-from volatilis.learners._base import (
-    NOTHING,
-    Hypotheses,
-    drop_below,
-    learner_with_hypotheses,
-    move,
-    set_count,
-)
+from volatilis.learners._base import NOTHING, Hypotheses, drop_below, forget, learner_with_hypotheses
+from volatilis.special import least
 
 
 @learner_with_hypotheses
@@ -54,13 +48,12 @@ def cheapest_pair(family: Any, state: Hypotheses) -> int:
     """The i for which merging hypotheses i and i + 1 costs least."""
     w, cost = state.weights, state.scratch
     family.dissimilarities(state.beliefs, w, state.count[0], cost)
+    root = math.sqrt(w[0])
     for i in range(state.count[0] - 1):
-        cost[i] *= math.sqrt(w[i]) * math.sqrt(w[i + 1])
-    best = 0
-    for i in range(state.count[0] - 1):
-        if cost[i] < cost[best]:
-            best = i
-    return best
+        next_root = math.sqrt(w[i + 1])
+        cost[i] *= root * next_root
+        root = next_root
+    return least(cost, state.count[0] - 1)
 
 
 @compiled_function
@@ -71,6 +64,4 @@ def merge_pair(family: Any, state: Hypotheses, i: int) -> None:
     family.merge(state.beliefs, i, i + 1, a, b)
     state.run_lengths[i] = a * state.run_lengths[i] + b * state.run_lengths[i + 1]
     state.weights[i] = both
-    for k in range(i + 2, state.count[0]):
-        move(state, k, k - 1)
-    set_count(state, state.count[0] - 1)
+    forget(state, i + 1)

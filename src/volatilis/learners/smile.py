@@ -37,12 +37,12 @@ class SMiLe(NamedTuple):
         copy_column(pi, i, work, BELIEF)
         family.scaled_likelihood(work, LIKELIHOOD, y)
         # Confidence-corrected surprise and the bound it sets
-        s_cc = family.divergence(work, BELIEF, work, LIKELIHOOD)
-        log_norm = family.log_norm(work, BELIEF)
-        largest = family.divergence_given(work, LIKELIHOOD, work, BELIEF, log_norm)
+        norm, there = family.divergence_parts(work, BELIEF, work, LIKELIHOOD)
+        norm_of_likelihood, back = family.divergence_parts(work, LIKELIHOOD, work, BELIEF)
+        s_cc, largest = norm_of_likelihood - norm + there, norm - norm_of_likelihood + back
         bound = largest * (self.m / (self.m + 1.0 / s_cc) if s_cc > 0.0 else 0.0)
         # Modulation factor and updated belief
-        gamma = solve_bound(family, work, log_norm, bound, largest)
+        gamma = solve_bound(family, work, norm, bound, largest)
         family.blend(pi, i, work, LIKELIHOOD, 1.0 - gamma, gamma)
         state.run_lengths[i] = (1.0 - gamma) * state.run_lengths[i] + gamma
         return Info(log_p, log_p_0, gamma)
@@ -66,15 +66,16 @@ class SMiLe(NamedTuple):
 
 
 @compiled_function
-def distance_moved(family: Any, work: Beliefs, log_norm: float, gamma: float) -> float:
+def distance_moved(family: Any, work: Beliefs, norm: float, gamma: float) -> float:
     """The square root of KL[pi_gamma || pi] on the path from the belief (gamma = 0) to the scaled likelihood (gamma = 1)."""
     copy_column(work, BELIEF, work, BETWEEN)
     family.blend(work, BETWEEN, work, LIKELIHOOD, 1.0 - gamma, gamma)
-    return math.sqrt(max(family.divergence_given(work, BETWEEN, work, BELIEF, log_norm), 0.0))
+    norm_between, apart = family.divergence_parts(work, BETWEEN, work, BELIEF)
+    return math.sqrt(max(norm - norm_between + apart, 0.0))
 
 
 @compiled_function
-def solve_bound(family: Any, work: Beliefs, log_norm: float, bound: float, largest: float) -> float:
+def solve_bound(family: Any, work: Beliefs, norm: float, bound: float, largest: float) -> float:
     """The gamma in [0, 1] with moved(gamma) = bound; moved grows from 0, first as gamma^2.
 
     Regula falsi on the square root of the divergence, with less weight on an end that stays (Anderson & Björck 1973): fast, and
@@ -93,7 +94,7 @@ def solve_bound(family: Any, work: Beliefs, log_norm: float, bound: float, large
         gamma = (low * f_high - high * f_low) / (f_high - f_low)
         if not low < gamma < high:
             gamma = 0.5 * (low + high)
-        f = distance_moved(family, work, log_norm, gamma) - target
+        f = distance_moved(family, work, norm, gamma) - target
         if abs(f) <= 1e-13 * target + 1e-15 / target or abs(gamma - before) <= 1e-14 * gamma:
             break
         if f < 0.0:

@@ -6,15 +6,7 @@ from typing import Any, NamedTuple
 
 from volatilis._fields import AnyFamily, Count, Probability
 from volatilis._registry import compiled_function
-from volatilis.learners._base import (
-    NOTHING,
-    Hypotheses,
-    drop_below,
-    learner_with_hypotheses,
-    move,
-    normalise,
-    set_count,
-)
+from volatilis.learners._base import NOTHING, Hypotheses, drop_below, forget, learner_with_hypotheses, normalise
 from volatilis.special import total, uniform
 
 
@@ -60,12 +52,11 @@ def resample_optimally(state: Hypotheses, n: int) -> None:
                 stays = True
                 chosen += 1
                 point += distance
-                w[i] = distance
+                w[kept] = distance
         if stays:
-            if kept < i:
-                move(state, i, kept)
             kept += 1
-    set_count(state, kept)
+        else:
+            forget(state, kept)
     normalise(state)
 
 

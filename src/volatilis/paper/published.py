@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from volatilis._fields import AnyFamily, Count, Probability
 from volatilis._registry import compiled_function
-from volatilis.learners._base import Hypotheses, Info, exact_step, learner_with_hypotheses, move, normalise, set_count
+from volatilis.learners._base import Hypotheses, Info, exact_step, forget, learner_with_hypotheses, normalise
 from volatilis.special import uniform
 
 
@@ -53,11 +53,11 @@ def resample_as_published(state: Hypotheses, n: int) -> None:
         kept += 1 if stays else 0
         w[i] = w[i] if stays else -1.0
     kept = 0
-    for i in range(count):
-        if w[i] >= 0.0:
-            move(state, i, kept)
+    for _ in range(count):
+        if w[kept] >= 0.0:
             kept += 1
-    set_count(state, kept)
+        else:
+            forget(state, kept)
     normalise(state)
 
 
