@@ -120,7 +120,7 @@ def assert_finite(trace: vl.Trace, y: np.ndarray, what: str = "") -> None:
     for name in trace.readouts:
         values = np.asarray(getattr(trace, name))
         assert not np.any(np.isnan(values)), f"{what}: {name} is NaN first at {np.argwhere(np.isnan(values))[0].tolist()}"
-        bad = np.isinf(values) & ~may_be_infinite(trace.learner, name, y)
+        bad = np.isinf(values) & np.logical_not(may_be_infinite(trace.learner, name, y))
         assert not np.any(bad), f"{what}: {name} is infinite first at {np.argwhere(bad)[0].tolist()}"
     if "variance" in trace.readouts:
         assert np.all(trace.variance >= 0.0), f"{what}: negative variance"

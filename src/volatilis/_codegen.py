@@ -107,12 +107,12 @@ def prepare_numba() -> None:
 
     rtsys.initialize(registry.cpu_target.target_context)  # defines the symbols that a kernel that allocates refers to
     from numba import types
-    from numba.extending import overload, overload_method, register_jitable
+    from numba.extending import overload_method, register_jitable
 
     for function in _registry.instructions:
         if function not in _known_functions:
             _known_functions.add(function)
-            overload(function, strict=False, jit_options=dict(OPTIONS))(INSTRUCTIONS[function.__name__]())
+            INSTRUCTIONS[function.__name__](function)
     for function in _registry.functions:
         if function not in _known_functions:
             _known_functions.add(function)

@@ -9,9 +9,9 @@ from typing import Any
 OPTIONS = {"error_model": "numpy", "forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
-def _fma() -> Callable[..., Any]:
+def _fma(function: Callable[..., Any]) -> None:
     from numba import types
-    from numba.extending import intrinsic
+    from numba.extending import intrinsic, overload
 
     @intrinsic
     def emit(typing_context, a, b, c):  # type: ignore[no-untyped-def]
@@ -20,13 +20,12 @@ def _fma() -> Callable[..., Any]:
 
         return types.float64(types.float64, types.float64, types.float64), generate
 
+    @overload(function, strict=False, jit_options=dict(OPTIONS))
     def implementation(a: Any, b: Any, c: Any) -> Any:
         return lambda a, b, c: emit(a, b, c)
 
-    return implementation
 
-
-def _total() -> Callable[..., Any]:
+def _total(function: Callable[..., Any]) -> None:
     """Eight sums in one vector register; what is missing from the last eight reads as nothing.
 
     Only doubles that lie side by side fill a register: the same sums of anything else are loops.
@@ -34,7 +33,7 @@ def _total() -> Callable[..., Any]:
     from llvmlite import ir
     from numba import types
     from numba.core import cgutils
-    from numba.extending import intrinsic, register_jitable
+    from numba.extending import intrinsic, overload, register_jitable
 
     word, eight = ir.IntType(64), ir.VectorType(ir.DoubleType(), 8)
     eight_words, nothing = ir.VectorType(word, 8), ir.Constant(eight, [0.0] * 8)
@@ -83,38 +82,40 @@ def _total() -> Callable[..., Any]:
         c, d = one_of_eight(x, n, 2) + one_of_eight(x, n, 6), one_of_eight(x, n, 3) + one_of_eight(x, n, 7)
         return (a + c) + (b + d)
 
+    @overload(function, strict=False, jit_options=dict(OPTIONS))
     def implementation(x: Any, n: Any) -> Any:
         if isinstance(x, types.Array) and (x.ndim, x.layout, x.dtype) == (1, "C", types.float64):
             return lambda x, n: emit(x, n)
         return by_loops
 
-    return implementation
 
+def _eight_zeros(function: Callable[..., Any]) -> None:
+    """An array on the stack of the function that asks for it, which lasts until that function returns.
 
-def _eight_zeros() -> Callable[..., Any]:
-    """An array on the stack: it lasts as long as the driver, into which everything is inlined, and belongs to nobody."""
+    So this cannot be an overload: that is a function of its own, even where it is inlined, and its stack is gone afterwards.
+    """
     from llvmlite import ir
     from numba import types
     from numba.core import cgutils
-    from numba.extending import intrinsic
+    from numba.extending import lower_builtin, type_callable
     from numba.np.arrayobj import populate_array
 
     numbers, kind = ir.ArrayType(ir.DoubleType(), 8), types.Array(types.float64, 1, "C")
 
-    @intrinsic
-    def emit(typing_context):  # type: ignore[no-untyped-def]
-        def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-            room = cgutils.alloca_once(builder, numbers)
-            builder.store(ir.Constant(numbers, [0.0] * 8), room)
-            word, array = ir.IntType(64), context.make_array(kind)(context, builder)
-            size, stride = ir.Constant(word, 8), ir.Constant(word, 8)
-            data = builder.bitcast(room, ir.DoubleType().as_pointer())
-            populate_array(array, data, (size,), (stride,), stride, None)
-            return array._getvalue()
+    @type_callable(function)
+    def typing(context):  # type: ignore[no-untyped-def]
+        return lambda: kind
 
-        return kind(), generate
+    @lower_builtin(function)
+    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        room = cgutils.alloca_once(builder, numbers)
+        builder.store(ir.Constant(numbers, [0.0] * 8), room)
+        eight = ir.Constant(ir.IntType(64), 8)  # numbers, and bytes of each
+        array = context.make_array(kind)(context, builder)
+        data = builder.bitcast(room, ir.DoubleType().as_pointer())
+        populate_array(array, data=data, shape=[eight], strides=[eight], itemsize=eight, meminfo=None)
+        return array._getvalue()
 
-    return lambda: lambda: emit()
 
-
+# How Numba is told of each
 INSTRUCTIONS = {"fma": _fma, "total": _total, "eight_zeros": _eight_zeros}

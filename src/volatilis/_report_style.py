@@ -74,8 +74,8 @@ svg .holds, svg .partly, svg .fails, svg .open { fill: currentColor; }
   box-shadow: inset 0 -2px var(--line); }
 .claims tbody tr { scroll-margin-top: 3rem; }
 @media screen and (max-width: 67.99rem) { .claims thead th { top: 2.9rem; } }
-.claims th:first-child { width: 27%; padding-left: 0; }
-.claims thead th:nth-child(2) { width: 12%; }
+.claims th:first-child { width: 26%; padding-left: 0; }
+.claims thead th:nth-child(2) { width: 14.5%; }
 .claims th:last-child { width: 21%; }
 .claims tbody th { font-weight: 400; }
 .claims td, .claims th { padding-top: 0.9rem; padding-bottom: 0.9rem; }
