@@ -20,9 +20,10 @@ def _fma(function: Callable[..., Any]) -> None:
 
         return types.float64(types.float64, types.float64, types.float64), generate
 
-    @overload(function, strict=False, jit_options=dict(OPTIONS))
     def implementation(a: Any, b: Any, c: Any) -> Any:
         return lambda a, b, c: emit(a, b, c)
+
+    overload(function, strict=False, jit_options=dict(OPTIONS))(implementation)
 
 
 def _total(function: Callable[..., Any]) -> None:
@@ -82,11 +83,12 @@ def _total(function: Callable[..., Any]) -> None:
         c, d = one_of_eight(x, n, 2) + one_of_eight(x, n, 6), one_of_eight(x, n, 3) + one_of_eight(x, n, 7)
         return (a + c) + (b + d)
 
-    @overload(function, strict=False, jit_options=dict(OPTIONS))
     def implementation(x: Any, n: Any) -> Any:
         if isinstance(x, types.Array) and (x.ndim, x.layout, x.dtype) == (1, "C", types.float64):
             return lambda x, n: emit(x, n)
         return by_loops
+
+    overload(function, strict=False, jit_options=dict(OPTIONS))(implementation)
 
 
 def _eight_zeros(function: Callable[..., Any]) -> None:

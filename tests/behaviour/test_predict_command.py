@@ -17,6 +17,7 @@ from volatilis.behaviour.predictions import Analysis, Order, predict
 from volatilis.behaviour.predictions.hypotheses import BAYES_FACTOR, SHANNON
 from volatilis.cli import app
 
+from ..exact import read_table
 from .indicators import table
 
 FAMILY = "gaussian:sigma=10,mu_0=150,sigma_0=20"
@@ -37,7 +38,7 @@ def volatilis(*words: str | os.PathLike[str]) -> tuple[int, str, str]:
 
 def changed(trials: pathlib.Path, folder: pathlib.Path, **columns: object) -> pathlib.Path:
     path = folder / "changed.csv"
-    pd.read_csv(trials).assign(**columns).to_csv(path, index=False)
+    read_table(trials).assign(**columns).to_csv(path, index=False)
     return path
 
 

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import volatilis as vl
+from tests.exact import read_table
 from volatilis import catalogue, trials
 from volatilis.tables import TableError, reading
 from volatilis.trials import Order
@@ -84,7 +85,7 @@ def test_files_hold_what_memory_holds(tmp_path: pathlib.Path, ending: str) -> No
     summary = trials.run_table(order(path), tmp_path / f"o.{ending}")
     expected = trials.compute(order(path)).frame
     reader = {"parquet": pd.read_parquet, "jsonl": lambda p: pd.read_json(p, lines=True)}
-    read = reader.get(ending, lambda p: pd.read_csv(p, sep="\t" if ending == "tsv" else ",", engine="python"))
+    read = reader.get(ending, read_table)
     pd.testing.assert_frame_equal(read(tmp_path / f"o.{ending}"), expected, check_dtype=False, check_exact=ending != "jsonl")
     assert summary.rows == len(frame)
 

@@ -205,6 +205,18 @@ def test_version_and_help() -> None:
     assert "volatilis run trials.csv" in volatilis("run", "--help")[1]
 
 
+def test_options_are_named_as_their_parameters() -> None:
+    """A metavar that is a parameter's name in capitals becomes the option's name in Typer up to 0.27: --OUT instead of --out."""
+    from typer.main import get_command
+
+    commands = get_command(app).commands
+    assert {"run", "watch", "fit", "design", "predict", "paper"} <= set(commands)
+    for command in commands.values():
+        for parameter in command.params:
+            if parameter.opts[0].startswith("--"):
+                assert parameter.metavar != parameter.name.upper(), (command.name, parameter.name)
+
+
 def test_help_imports_next_to_nothing() -> None:
     """So that it answers at once."""
     heavy = ("numpy", "numba", "matplotlib", "pandas", "pyarrow", "scipy", "xarray")

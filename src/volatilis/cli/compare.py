@@ -32,7 +32,9 @@ def compare(
     fits: options.Fits,
     response: options.Response = "gaussian:sd=free",
     out: Annotated[str | None, typer.Option(help="A table: one row per person and model. -: CSV on standard output.")] = None,
-    summary: Annotated[str | None, typer.Option(metavar="OUT", help="A table: one row per model, for the whole group.")] = None,
+    summary: Annotated[
+        str | None, typer.Option(metavar="OUT.csv", help="A table: one row per model, for the whole group.")
+    ] = None,
     plot: options.Plot = None,
     criterion: Annotated[
         str, typer.Option(help="For the group: bic, aic, laplace, cross_validated or log_likelihood. The table has all.")

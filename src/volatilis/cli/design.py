@@ -47,7 +47,7 @@ def design(
     ] = None,
     candidates: Annotated[int, typer.Option(min=2, help="Random sequences to choose from.")] = 200,
     tries: Annotated[int, typer.Option(min=0, help="Attempts to improve the best one.")] = 1000,
-    out: Annotated[str | None, typer.Option(metavar="OUT", help="A table of powers with their intervals.")] = None,
+    out: Annotated[str | None, typer.Option(metavar="OUT.csv", help="A table of powers with their intervals.")] = None,
     plot: Annotated[str | None, typer.Option(metavar="OUT.png", help="A picture of them.")] = None,
     store: behaviour_options.Store = None,
     level: Annotated[float, typer.Option(help="Of the confidence intervals that decide.")] = 0.95,

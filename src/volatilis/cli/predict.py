@@ -38,8 +38,8 @@ def predict(
         str | None, typer.Option(metavar="COLUMN", help="How sure they were: with it prediction 1 needs no learner.")
     ] = None,
     response: Annotated[str, typer.Option(help="How predictions arise from the belief, for the fit.")] = "gaussian:sd=free",
-    out: Annotated[str | None, typer.Option(metavar="OUT", help="A table of hypotheses, estimates and verdicts.")] = None,
-    people: Annotated[str | None, typer.Option(metavar="OUT", help="A table of every person's windows.")] = None,
+    out: Annotated[str | None, typer.Option(metavar="OUT.csv", help="A table of hypotheses, estimates and verdicts.")] = None,
+    people: Annotated[str | None, typer.Option(metavar="OUT.csv", help="A table of every person's windows.")] = None,
     plot: Annotated[str | None, typer.Option(metavar="OUT.png", help="The pictures of Figures 10B and 11B.")] = None,
     zscore: Annotated[bool, typer.Option("--zscore", help="Bring each person's indicator to mean 0 and variance 1.")] = False,
     level: Annotated[float, typer.Option(help="Of the confidence intervals.")] = 0.95,

@@ -33,7 +33,7 @@ def recover(
     response: options.Response = "gaussian:sd=free",
     out: Annotated[str | None, typer.Option(help="A table: true and found values. -: CSV on standard output.")] = None,
     confusion: Annotated[
-        str | None, typer.Option(metavar="OUT", help="A table: how often which model is taken for which.")
+        str | None, typer.Option(metavar="OUT.csv", help="A table: how often which model is taken for which.")
     ] = None,
     plot: options.Plot = None,
     people: Annotated[
