@@ -72,9 +72,13 @@ def gaussian(length: int) -> tuple[vl.Gaussian, np.ndarray]:
     return family, vl.ChangingEnvironment(family, 0.01).sample(length, seed=1).y
 
 
+def times_as_fast(ratio: float) -> str:
+    return f"{ratio:,.0f} times as fast" if ratio >= 10.0 else f"{ratio:.1f} times as fast"
+
+
 def at_least(what: str, ours: float, other: float, aim: float) -> Row:
     ratio = other / ours
-    return Row(what, nanoseconds(ours), nanoseconds(other), f"{ratio:,.0f} times as fast", f"at least {aim:g}", ratio >= aim)
+    return Row(what, nanoseconds(ours), nanoseconds(other), times_as_fast(ratio), f"at least {aim:g}", ratio >= aim)
 
 
 def at_most(what: str, ours: float, other: float, aim: float) -> Row:
@@ -179,13 +183,13 @@ def watch_rows(repeats: int) -> list[Row]:
 
 def fit_rows(repeats: int) -> list[Row]:
     found, other = fits.measure(repeats), fits.pyhgf_seconds()
-    shown = "not installed" if other is None else f"{other * 1e3:.0f} ms"
+    shown = "not installed" if other is None else f"{other * 1e3:.1f} ms"
     rows = [
         Row(
             f"fit of {learner} and the noise to 500 trials, 10 starts, processor time; `pyhgf`, 1 start",
             f"{seconds * 1e3:.1f} ms",
             shown,
-            "" if other is None else f"{other / seconds:,.0f} times as fast",
+            "" if other is None else times_as_fast(other / seconds),
             "below 10 ms",
             seconds < 0.01,
         )
