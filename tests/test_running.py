@@ -13,7 +13,8 @@ import pandas as pd
 import pytest
 
 import volatilis as vl
-from volatilis.learners._base import Hypotheses, OneBelief
+from volatilis.learners._hypotheses import Hypotheses
+from volatilis.learners._one_belief import OneBelief
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt

@@ -10,7 +10,7 @@ from volatilis import _drivers, surprise
 from volatilis._compile import Call
 from volatilis._drivers import OBSERVE, RESET, Outputs, outputs
 from volatilis.families._base import prior_beliefs
-from volatilis.learners._base import Hypotheses
+from volatilis.learners._hypotheses import Hypotheses
 from volatilis.learners._many import many_states, put
 
 

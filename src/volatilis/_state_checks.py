@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from volatilis.learners import ParticleFilter
-from volatilis.learners._base import Hypotheses
+from volatilis.learners._hypotheses import Hypotheses
 
 ROOM_TO_WORK = ("scratch",)  # what is in there means nothing between two steps
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from volatilis._seeds import seed_sequence
 from volatilis.families._base import Beliefs
-from volatilis.learners._base import Hypotheses
+from volatilis.learners._hypotheses import Hypotheses
 
 
 class Belief:

@@ -21,7 +21,7 @@ from volatilis._seeds import generator_key, seed_sequence
 from volatilis._state_checks import check_state
 from volatilis._step_call import float_to_tuple
 from volatilis.beliefs import Belief
-from volatilis.learners._base import OneBelief
+from volatilis.learners._one_belief import OneBelief
 from volatilis.traces import Step, Trace, Traces, step_class
 
 LOCK_STEP_COLUMNS = 64  # sequences side by side: enough to fill vector registers, few enough to stay in the first cache

@@ -13,8 +13,8 @@ import numpy as np
 
 from volatilis._drivers import RESET, advance
 from volatilis._registry import compiled_function, compiled_methods
-from volatilis.families._base import Beliefs
-from volatilis.learners._base import Hypotheses, copy_column, hypotheses
+from volatilis.families._base import Beliefs, copy_column
+from volatilis.learners._hypotheses import Hypotheses, hypotheses
 from volatilis.special import exp
 
 ACCURACY = 1e-6  # of the integrals, absolute, in nats

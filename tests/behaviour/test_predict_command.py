@@ -77,7 +77,7 @@ def test_people_s_own_predictions_and_confidence_need_no_learner(trials: pathlib
 
 
 def test_shifted_and_scaled_outcomes_give_the_same(trials: pathlib.Path, tmp_path: pathlib.Path) -> None:
-    data = pd.read_csv(trials)
+    data = read_table(trials)
     other = changed(trials, tmp_path, outcome=3.0 * data.outcome - 40.0, prediction=3.0 * data.prediction - 40.0)
     one = predict(Order(Source(trials), FAMILY, "slow", learner=KNOWN))
     two = predict(Order(Source(other), "gaussian:sigma=30,mu_0=410,sigma_0=60", "slow", learner=KNOWN))
@@ -85,7 +85,7 @@ def test_shifted_and_scaled_outcomes_give_the_same(trials: pathlib.Path, tmp_pat
 
 
 def test_responses_given_after_the_outcome_are_about_the_next(trials: pathlib.Path, tmp_path: pathlib.Path) -> None:
-    data = pd.read_csv(trials)
+    data = read_table(trials)
     moved = data.groupby("subject")[["prediction", "sure"]].shift(-1)
     other = changed(trials, tmp_path, prediction=moved.prediction, sure=moved.sure)
     before = predict(Order(Source(trials), FAMILY, "slow", confidence="sure"))
@@ -111,7 +111,7 @@ def test_noise_in_a_column_and_blocks(trials: pathlib.Path, tmp_path: pathlib.Pa
 
 
 def test_missing_indicators_are_left_out_and_counted(trials: pathlib.Path, tmp_path: pathlib.Path) -> None:
-    data = pd.read_csv(trials)
+    data = read_table(trials)
     gone = np.random.default_rng(0).random(len(data)) < 0.1
     other = changed(trials, tmp_path, pupil=data.pupil.mask(gone))
     code, out, _ = volatilis(other, "--indicator", "pupil", "--family", FAMILY, "--learner", KNOWN)
@@ -120,7 +120,7 @@ def test_missing_indicators_are_left_out_and_counted(trials: pathlib.Path, tmp_p
 
 
 def test_a_person_without_any_indicator_is_named_and_the_others_analysed(trials: pathlib.Path, tmp_path: pathlib.Path) -> None:
-    data = pd.read_csv(trials)
+    data = read_table(trials)
     other = changed(trials, tmp_path, pupil=data.pupil.mask(data.subject == 3))
     found = predict(Order(Source(other), FAMILY, "pupil", learner=KNOWN))
     assert len(found.people) == 5
@@ -128,7 +128,7 @@ def test_a_person_without_any_indicator_is_named_and_the_others_analysed(trials:
 
 
 def test_one_person_and_a_person_with_few_trials(trials: pathlib.Path, tmp_path: pathlib.Path) -> None:
-    data = pd.read_csv(trials)
+    data = read_table(trials)
     path = tmp_path / "one.csv"
     data[data.subject == 1].to_csv(path, index=False)
     code, out, _ = volatilis(path, "--indicator", "pupil", "--family", FAMILY, "--learner", KNOWN, "--plot", tmp_path / "one.svg")
@@ -144,7 +144,7 @@ def test_predictions_are_read_only_where_they_are_needed(trials: pathlib.Path, t
     """A learner that is not fitted, no confidence: a table without predictions, or with none for somebody, gives the same."""
     words = ("--indicator", "pupil", "--family", FAMILY, "--learner", KNOWN)
     whole = volatilis(trials, *words)
-    frame, path = pd.read_csv(trials), tmp_path / "changed.csv"
+    frame, path = read_table(trials), tmp_path / "changed.csv"
     frame.drop(columns="prediction").to_csv(path, index=False)
     assert volatilis(path, *words) == whole
     frame.assign(prediction=frame.prediction.where(frame.subject != frame.subject[0])).to_csv(path, index=False)
@@ -165,7 +165,7 @@ FITTED = ("--indicator", "pupil", "--family", FAMILY, "--learner", "nas12*:p_c=f
 
 def test_warnings_of_fits_are_said_and_stand_in_the_people_s_table(trials: pathlib.Path, tmp_path: pathlib.Path) -> None:
     """Someone who always says 150, the prior mean, shows no p_c."""
-    data = pd.read_csv(trials)
+    data = read_table(trials)
     other = changed(trials, tmp_path, prediction=data.prediction.where(data.subject != 2, 150.0))
     code, out, said = volatilis(other, *FITTED, "--people", tmp_path / "p.csv")
     assert code == 0, said
@@ -180,7 +180,7 @@ def test_warnings_of_fits_are_said_and_stand_in_the_people_s_table(trials: pathl
 
 def test_catch_trials_are_neither_fitted_nor_compared(trials: pathlib.Path, tmp_path: pathlib.Path) -> None:
     """As if their responses and indicators were missing; the learner learns from their outcomes."""
-    data = pd.read_csv(trials)
+    data = read_table(trials)
     caught = np.random.default_rng(4).random(len(data)) < 0.1
     wild = {"prediction": data.prediction.mask(caught, 400.0), "sure": data.sure.mask(caught, 9.0)}
     marked = changed(trials, tmp_path, catch=caught.astype(int), **wild)
@@ -212,7 +212,7 @@ def test_a_catch_trial_whose_response_is_about_the_next_outcome(trials: pathlib.
 
 
 def test_a_slider_with_ends_and_a_trial_that_comes_twice(trials: pathlib.Path, tmp_path: pathlib.Path) -> None:
-    data = pd.read_csv(trials)
+    data = read_table(trials)
     number = np.arange(1800) % 300
     number[305] = 4
     other = changed(trials, tmp_path, prediction=data.prediction.mask(data.index == 900, 310.0), trial=number)

@@ -18,7 +18,7 @@ from scipy.special import gammaln, logsumexp, psi
 
 import volatilis as vl
 from volatilis.families import Beliefs, prior_beliefs
-from volatilis.learners._base import hypotheses
+from volatilis.learners._hypotheses import hypotheses
 
 from ..oracles import integrals
 from ..oracles import learners as naive

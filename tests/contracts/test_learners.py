@@ -13,7 +13,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import volatilis as vl
-from volatilis.learners._base import Hypotheses, copy_column, hypotheses
+from volatilis.families._base import copy_column
+from volatilis.learners._hypotheses import Hypotheses, hypotheses
 from volatilis.learners.particle_filter import resample
 from volatilis.learners.stratified_resampling import optimal_threshold, resample_optimally
 from volatilis.special import uniform

@@ -9,7 +9,7 @@ import pytest
 
 import volatilis as vl
 from volatilis._drivers import ELAPSE, OBSERVE, SKIP
-from volatilis.learners._base import Hypotheses
+from volatilis.learners._hypotheses import Hypotheses
 from volatilis.learners._many import kept_arrays, many_states, put
 from volatilis.watching.keyed import ROWS, Keyed
 

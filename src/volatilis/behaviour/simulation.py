@@ -20,7 +20,7 @@ from volatilis._seeds import generator_key, seed_sequence
 from volatilis.behaviour import responses
 from volatilis.behaviour.models import Model
 from volatilis.behaviour.scoring import Person, Trials
-from volatilis.learners._base import Hypotheses
+from volatilis.learners._hypotheses import Hypotheses
 
 
 class Moment(NamedTuple):

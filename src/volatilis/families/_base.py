@@ -69,6 +69,13 @@ def empty_beliefs(family: Any, n: int) -> Beliefs:
     return Beliefs(zeros(family.rows(), n), zeros(n))
 
 
+@compiled_function
+def copy_column(source: Beliefs, i: int, target: Beliefs, j: int) -> None:
+    for row in range(source.chi.shape[0]):
+        target.chi[row, j] = source.chi[row, i]
+    target.nu[j] = source.nu[i]
+
+
 def prior_beliefs(family: Any, n: int = 1) -> Beliefs:
     """n columns that hold the prior."""
     beliefs = empty_beliefs(family, n)

@@ -11,7 +11,8 @@ import numpy as np
 
 from volatilis._registry import compiled_methods
 from volatilis.families._base import Beliefs
-from volatilis.learners._base import Hypotheses, OneBelief
+from volatilis.learners._hypotheses import Hypotheses
+from volatilis.learners._one_belief import OneBelief
 
 
 @compiled_methods

@@ -6,7 +6,7 @@ from typing import Any
 
 from volatilis._registry import compiled_function
 from volatilis.families.gaussian import Gaussian
-from volatilis.learners._base import OneBelief
+from volatilis.learners._one_belief import OneBelief
 
 
 def require_gaussian(learner: Any) -> None:

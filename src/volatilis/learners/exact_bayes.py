@@ -6,13 +6,8 @@ from typing import NamedTuple
 
 from volatilis._fields import AnyFamily, Cutoff, Probability
 from volatilis._registry import python_only
-from volatilis.learners._base import (
-    NOTHING,
-    Hypotheses,
-    drop_below,
-    hypotheses,
-    learner_with_hypotheses,
-)
+from volatilis.learners._base import learner_with_hypotheses
+from volatilis.learners._hypotheses import NOTHING, Hypotheses, drop_below, hypotheses
 
 
 @learner_with_hypotheses

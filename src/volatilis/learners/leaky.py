@@ -9,7 +9,9 @@ import numpy as np
 from volatilis._fields import AnyFamily, Retention
 from volatilis._registry import python_only
 from volatilis.families._base import Beliefs, empty_beliefs
-from volatilis.learners._base import Info, OneBelief, learner, one_belief
+from volatilis.learners._base import learner
+from volatilis.learners._one_belief import OneBelief, one_belief
+from volatilis.learners._step import Info
 
 
 @learner

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 from volatilis._fields import AnyFamily, Count, Probability
 from volatilis._registry import compiled_function
-from volatilis.learners._base import NOTHING, Hypotheses, drop_below, forget, learner_with_hypotheses
+from volatilis.learners._base import learner_with_hypotheses
+from volatilis.learners._hypotheses import NOTHING, Hypotheses, drop_below, forget
 from volatilis.special import least
 
 

@@ -6,12 +6,8 @@ from typing import NamedTuple
 
 from volatilis._fields import AnyFamily, Count, Probability
 from volatilis._registry import compiled_function
-from volatilis.learners._base import (
-    Hypotheses,
-    learner_with_hypotheses,
-    move,
-    set_count,
-)
+from volatilis.learners._base import learner_with_hypotheses
+from volatilis.learners._hypotheses import Hypotheses, move, set_count
 from volatilis.special import least
 
 

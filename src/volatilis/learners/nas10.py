@@ -7,8 +7,10 @@ from typing import Any, NamedTuple
 from volatilis._fields import AnyFamily, Probability
 from volatilis._registry import compiled_methods
 from volatilis.families.gaussian import Gaussian
-from volatilis.learners._base import Info, OneBelief, learner_with_one_belief, modulated
+from volatilis.learners._base import learner_with_one_belief
 from volatilis.learners._nassar import require_gaussian, set_gaussian
+from volatilis.learners._one_belief import OneBelief
+from volatilis.learners._step import Info, modulated
 
 
 @learner_with_one_belief

@@ -6,15 +6,10 @@ from typing import Any, NamedTuple
 
 from volatilis._fields import AnyFamily, Count, Fraction, Probability
 from volatilis._registry import compiled_function, python_only
-from volatilis.learners._base import (
-    NOTHING,
-    Hypotheses,
-    Info,
-    change_and_stay,
-    copy_column,
-    hypotheses,
-    learner,
-)
+from volatilis.families._base import copy_column
+from volatilis.learners._base import learner
+from volatilis.learners._hypotheses import NOTHING, Hypotheses, hypotheses
+from volatilis.learners._step import Info, change_and_stay
 from volatilis.special import log, skip, total, uniform, uniform_ahead
 
 

@@ -9,8 +9,10 @@ import numpy as np
 
 from volatilis._fields import AnyFamily, Positive
 from volatilis._registry import compiled_function, python_only
-from volatilis.families._base import Beliefs
-from volatilis.learners._base import Info, OneBelief, copy_column, learner_with_one_belief, relax
+from volatilis.families._base import Beliefs, copy_column
+from volatilis.learners._base import learner_with_one_belief
+from volatilis.learners._one_belief import OneBelief, relax
+from volatilis.learners._step import Info
 
 BELIEF, LIKELIHOOD, BETWEEN = 0, 1, 2  # the columns of the working bank
 

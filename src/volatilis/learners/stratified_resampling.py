@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 from volatilis._fields import AnyFamily, Count, Probability
 from volatilis._registry import compiled_function
-from volatilis.learners._base import NOTHING, Hypotheses, drop_below, forget, learner_with_hypotheses, normalise
+from volatilis.learners._base import learner_with_hypotheses
+from volatilis.learners._hypotheses import NOTHING, Hypotheses, drop_below, forget, normalise
 from volatilis.special import total, uniform
 
 

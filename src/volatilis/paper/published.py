@@ -6,7 +6,9 @@ from typing import Any, NamedTuple
 
 from volatilis._fields import AnyFamily, Count, Probability
 from volatilis._registry import compiled_function
-from volatilis.learners._base import Hypotheses, Info, exact_step, forget, learner_with_hypotheses, normalise
+from volatilis.learners._base import learner_with_hypotheses
+from volatilis.learners._hypotheses import Hypotheses, exact_step, forget, normalise
+from volatilis.learners._step import Info
 from volatilis.special import uniform
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from volatilis.learners._base import Hypotheses
+from volatilis.learners._hypotheses import Hypotheses
 from volatilis.surprise import check_divergence
 from volatilis.traces import DIVERGENCES, defined_readouts
 

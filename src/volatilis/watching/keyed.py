@@ -14,7 +14,7 @@ from volatilis import _drivers
 from volatilis._compile import Call
 from volatilis._drivers import Outputs, outputs
 from volatilis._seeds import generator_key, named_seed
-from volatilis.learners._base import Hypotheses
+from volatilis.learners._hypotheses import Hypotheses
 from volatilis.learners._many import kept_arrays, many_states, put
 from volatilis.traces import defined_readouts
 from volatilis.watching.slow import told_if_slow

@@ -1,0 +1,219 @@
+"""The state of a learner that weighs hypotheses about the last change, and the step of exact inference."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from volatilis._registry import compiled_function, compiled_methods
+from volatilis.families._base import Beliefs, copy_column, in_eights, prior_beliefs, zeros
+from volatilis.learners._step import Info, change_and_stay
+from volatilis.special import exp, fma, largest, log, total
+
+NOTHING = 1e-300  # a weight below this is none: products of it with a predictive would lose digits to underflow
+
+
+@compiled_methods
+class Hypotheses(NamedTuple):
+    """The state of a learner that weighs hypotheses about the time of the last change, the newest last.
+
+    The first `count[0]` columns live; their weights sum to one, and those of all other columns are 0. So a loop that takes
+    eight columns at a time may run on beyond the last that lives (`family.whole`).
+    """
+
+    weights: np.ndarray
+    beliefs: Beliefs
+    run_lengths: np.ndarray  # observations since the change (for merged hypotheses their expected number)
+    scratch: np.ndarray  # room to work in
+    count: np.ndarray  # type: ignore[assignment]  # one number: how many live
+    random: np.ndarray  # the state of the random generator
+    pi_0: Beliefs  # the prior, a bank of one
+
+    def belief_mean(self, family: Any, k: int) -> float:
+        n, w = family.whole(self.count[0]), self.weights
+        for i in range(n):  # a moment may be infinite, which a weight of nothing must not make NaN
+            self.scratch[i] = w[i] * family.mean(self.beliefs, i, k) if w[i] > 0.0 else 0.0
+        return total(self.scratch, n)
+
+    def belief_variance(self, family: Any, k: int, mean: float) -> float:
+        """Within and between the hypotheses."""
+        if abs(mean) == np.inf:
+            return np.inf
+        n, w = family.whole(self.count[0]), self.weights
+        for i in range(n):
+            apart = family.mean(self.beliefs, i, k) - mean
+            variance = fma(w[i] * apart, apart, w[i] * family.variance(self.beliefs, i, k))
+            self.scratch[i] = variance if w[i] > 0.0 else 0.0
+        return total(self.scratch, n)
+
+    def belief_moments(self, family: Any, means: np.ndarray, variances: np.ndarray) -> None:
+        """Mean and, where there is room for it, variance of every element of theta."""
+        for k in range(family.size()):
+            means[k] = self.belief_mean(family, k)
+            if variances.size > 0:
+                variances[k] = self.belief_variance(family, k, means[k])
+
+    def belief_log_density(self, family: Any, x: float) -> float:
+        """log sum_i w_i pi_i(x)."""
+        top = -np.inf
+        for i in range(self.count[0]):
+            value = log(self.weights[i]) + family.log_density(self.beliefs, i, x)
+            self.scratch[i] = value
+            top = value if value > top else top
+        if top == -np.inf:
+            return top
+        result = 0.0
+        for i in range(self.count[0]):
+            result += exp(self.scratch[i] - top)
+        return top + log(result)
+
+    def expected_run_length(self) -> float:
+        n = self.count[0]
+        for i in range(n):
+            self.scratch[i] = self.weights[i] * self.run_lengths[i]
+        return total(self.scratch, n)
+
+    def copy_from(self, other: Hypotheses) -> None:
+        for i in range(other.count[0]):
+            self.weights[i] = other.weights[i]
+            self.run_lengths[i] = other.run_lengths[i]
+            copy_column(other.beliefs, i, self.beliefs, i)
+        set_count(self, other.count[0])
+
+
+def hypotheses(family: Any, capacity: int, seed: int) -> Hypotheses:
+    """Room for `capacity` hypotheses or, in eights, a few more; none lives yet."""
+    capacity = in_eights(capacity)
+    return Hypotheses(
+        weights=zeros(capacity),
+        beliefs=prior_beliefs(family, capacity),
+        run_lengths=zeros(capacity),
+        scratch=zeros(capacity),
+        count=np.zeros(1, dtype=np.int64),
+        random=np.array([seed], dtype=np.uint64),
+        pi_0=prior_beliefs(family),
+    )
+
+
+@compiled_function
+def exact_step(family: Any, p_c: float, state: Hypotheses, y: Any, nothing: float) -> Info:
+    """The recursion of exact inference (paper, Proposition and Eq. 9-10): n hypotheses become n + 1.
+
+    The old ones take the observation in, w_i <- (1 - gamma) w_i P(y; pi_i) / P(y; pi); the new one, "it changed just now",
+    takes it as its first, w <- gamma. A hypothesis that has observed nothing is the prior, so there a change is no news and
+    the two are one: thus the first observation comes from a change with certainty (c_1 = 1). Weights below `nothing` become 0.
+    """
+    n, w, p, beliefs = family.whole(state.count[0]), state.weights, state.scratch, state.beliefs
+    # Surprise: p_i = w_i P(y; pi_i) / e^scale
+    evidence, scale = family.predictives(beliefs, w, n, y, p)
+    log_p_0 = family.log_prior_predictive(state.pi_0, y)
+    # Modulation factor: gamma = p_c P(y; pi_0) / (p_c P(y; pi_0) + (1 - p_c) P(y; pi))
+    change, stay = change_and_stay(p_c, log_p_0, scale)
+    norm = 1.0 / (change + stay * evidence)
+    gamma, factor = change * norm, stay * norm
+    # Weights
+    for i in range(n):
+        weight = factor * p[i]
+        w[i] = weight if weight >= nothing else 0.0
+    # Updated beliefs
+    no_news = knows_nothing(state)
+    for i in range(n):
+        family.absorb(beliefs, i, y)
+        state.run_lengths[i] += 1.0
+    if no_news:
+        w[state.count[0] - 1] += gamma
+    else:
+        new = add_prior(family, state, gamma)
+        family.absorb(beliefs, new, y)
+        state.run_lengths[new] = 1.0
+    return Info(scale + log(evidence), log_p_0, gamma)
+
+
+@compiled_function
+def exact_elapse(family: Any, p_c: float, state: Hypotheses) -> None:
+    """A step of time without an observation: a change has probability p_c, and nothing is learned."""
+    for i in range(state.count[0]):
+        weight = (1.0 - p_c) * state.weights[i]
+        state.weights[i] = weight if weight >= NOTHING else 0.0
+    if knows_nothing(state):
+        state.weights[state.count[0] - 1] += p_c
+    else:
+        add_prior(family, state, p_c)
+
+
+@compiled_function
+def knows_nothing(state: Hypotheses) -> bool:
+    """Whether the newest hypothesis, the last, has observed nothing."""
+    return state.run_lengths[state.count[0] - 1] == 0.0
+
+
+@compiled_function
+def add_prior(family: Any, state: Hypotheses, weight: float) -> int:
+    """One more hypothesis, which has observed nothing; returns its place, the last."""
+    new = state.count[0]
+    state.count[0] = new + 1
+    state.weights[new] = weight
+    state.run_lengths[new] = 0.0
+    family.prior(state.beliefs, new)
+    return new
+
+
+@compiled_function
+def drop_below(state: Hypotheses, threshold: float, share: float) -> None:
+    """Forget the hypotheses lighter than the threshold once they are more than a share of all, and weigh the others anew."""
+    n, w = state.count[0], state.weights
+    light = 0
+    for i in range(n):
+        light += 1 if w[i] < threshold else 0
+    if light <= share * n:
+        return
+    if light == n:  # the heaviest always stays
+        threshold = largest(w, n)
+    kept, lost = 0, 0.0
+    for i in range(n):
+        if w[i] >= threshold:
+            move(state, i, kept)
+            kept += 1
+        else:
+            lost += w[i]
+    set_count(state, kept)
+    if lost > 1e-16:  # less would not change a weight
+        normalise(state)
+
+
+@compiled_function
+def set_count(state: Hypotheses, n: int) -> None:
+    """Only the first n columns live."""
+    for i in range(n, state.count[0]):
+        state.weights[i] = 0.0
+    state.count[0] = n
+
+
+@compiled_function
+def move(state: Hypotheses, source: int, target: int) -> None:
+    state.weights[target] = state.weights[source]
+    state.run_lengths[target] = state.run_lengths[source]
+    copy_column(state.beliefs, source, state.beliefs, target)
+
+
+@compiled_function
+def forget(state: Hypotheses, i: int) -> None:
+    """Hypothesis i goes and those after it move up: row by row, in flat loops."""
+    n, chi = state.count[0], state.beliefs.chi
+    for k in range(i + 1, n):
+        state.weights[k - 1] = state.weights[k]
+        state.run_lengths[k - 1] = state.run_lengths[k]
+        state.beliefs.nu[k - 1] = state.beliefs.nu[k]
+    for row in range(chi.shape[0]):
+        for k in range(i + 1, n):
+            chi[row, k - 1] = chi[row, k]
+    set_count(state, n - 1)
+
+
+@compiled_function
+def normalise(state: Hypotheses) -> None:
+    n = state.count[0]
+    factor = 1.0 / total(state.weights, n)
+    for i in range(n):
+        state.weights[i] *= factor

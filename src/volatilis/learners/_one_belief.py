@@ -1,0 +1,58 @@
+"""The state of a learner with one belief."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from volatilis._registry import compiled_function, compiled_methods
+from volatilis.families._base import Beliefs, copy_column, prior_beliefs
+
+
+@compiled_methods
+class OneBelief(NamedTuple):
+    """The state of a learner with one belief: column i of a bank. Many sequences in lock-step are many columns."""
+
+    beliefs: Beliefs
+    run_lengths: np.ndarray  # expected number of observations since the last change
+    work: Beliefs  # room for the learner, three columns
+    pi_0: Beliefs  # the prior, a bank of one
+    i: int
+
+    def belief_mean(self, family: Any, k: int) -> float:
+        return family.mean(self.beliefs, self.i, k)
+
+    def belief_variance(self, family: Any, k: int, mean: float) -> float:
+        return family.variance(self.beliefs, self.i, k)
+
+    def belief_moments(self, family: Any, means: np.ndarray, variances: np.ndarray) -> None:
+        for k in range(family.size()):
+            means[k] = family.mean(self.beliefs, self.i, k)
+            if variances.size > 0:
+                variances[k] = family.variance(self.beliefs, self.i, k)
+
+    def belief_log_density(self, family: Any, x: float) -> float:
+        return family.log_density(self.beliefs, self.i, x)
+
+    def expected_run_length(self) -> float:
+        return self.run_lengths[self.i]
+
+    def at(self, i: int) -> OneBelief:
+        """The state of sequence i among many in lock-step."""
+        return OneBelief(self.beliefs, self.run_lengths, self.work, self.pi_0, i)
+
+    def copy_from(self, other: OneBelief) -> None:
+        copy_column(other.beliefs, other.i, self.beliefs, self.i)
+        self.run_lengths[self.i] = other.run_lengths[other.i]
+
+
+def one_belief(family: Any, columns: int = 1) -> OneBelief:
+    return OneBelief(prior_beliefs(family, columns), np.zeros(columns), prior_beliefs(family, 3), prior_beliefs(family), 0)
+
+
+@compiled_function
+def relax(family: Any, state: OneBelief, gamma: float) -> None:
+    """A step of time without an observation, for a learner that averages logarithms: towards the prior by gamma."""
+    family.blend(state.beliefs, state.i, state.pi_0, 0, 1.0 - gamma, gamma)
+    state.run_lengths[state.i] *= 1.0 - gamma
