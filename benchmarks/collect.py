@@ -16,7 +16,7 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from volatilis.paper.figures import FIGURES
+from volatilis.paper.figures.figures import FIGURES
 from volatilis.paper.outputs import tally
 
 Tables = Mapping[str, pathlib.Path]  # where the tables are, by their names in docs/results

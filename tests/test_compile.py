@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 import volatilis as vl
-from volatilis._registry import compiled_methods
+from volatilis._compiler.registry import compiled_methods
 
 RAYLEIGH = '''
 import math
@@ -563,7 +563,7 @@ def test_plain_python_needs_no_compiler(workshop: Workshop) -> None:
 
 
 def test_arrays_that_are_not_contiguous_are_refused() -> None:
-    from volatilis._compile import Call
+    from volatilis._compiler.calls import Call
 
     def driver(x: Any, out: Any) -> None:
         out[0] = x[0]
@@ -576,12 +576,13 @@ def test_compiled_code_is_told_that_arrays_do_not_overlap(monkeypatch: pytest.Mo
     """All arrays of the driver itself, and of nothing else: functions it calls may get the same array twice."""
     import re
 
-    from volatilis import _codegen, _drivers
+    from volatilis._compiler import translation
+    from volatilis.running import drivers
 
     texts: list[str] = []
-    monkeypatch.setattr(_codegen, "assemble", lambda parts, symbol: texts.append("\n".join(parts)))
+    monkeypatch.setattr(translation, "assemble", lambda parts, symbol: texts.append("\n".join(parts)))
     learner = vl.VarSMiLe(vl.Gaussian(1.0), 0.1)
-    _codegen.compile_driver(_drivers.step, (learner, learner.init(0), np.zeros(1), np.zeros(7)))
+    translation.compile_driver(drivers.step, (learner, learner.init(0), np.zeros(1), np.zeros(7)))
     told = re.findall(r"^define .*ptr noalias %arg\..*$", texts[0], flags=re.MULTILINE)
     assert len(told) == 1
     assert re.search(r"\d+stepB", told[0])
@@ -592,14 +593,15 @@ def test_the_page_on_own_families_names_every_compiled_method() -> None:
     """They are reserved: no field may be called so."""
     import re
 
-    from volatilis import _registry, surprise
+    from volatilis import surprise
+    from volatilis._compiler import registry
     from volatilis.learners import _many
 
     assert surprise.__name__  # classes are known once their module is imported
     assert _many.__name__
     page = (pathlib.Path(__file__).parents[1] / "docs" / "how-to" / "own-family.md").read_text(encoding="utf-8")
     reserved = page.split("## Reserved names")[1].split("once a scalar family exists")[0]
-    ours = [cls for name, cls in _registry.classes.items() if name.startswith(("volatilis.families", "volatilis.learners"))]
-    ours += [cls for name, cls in _registry.classes.items() if name.startswith("volatilis.surprise")]
-    methods = {name for cls in ours for name in vars(cls) if name in _registry.method_signatures}
+    ours = [cls for name, cls in registry.classes.items() if name.startswith(("volatilis.families", "volatilis.learners"))]
+    ours += [cls for name, cls in registry.classes.items() if name.startswith("volatilis.surprise")]
+    methods = {name for cls in ours for name in vars(cls) if name in registry.method_signatures}
     assert set(re.findall(r"`(\w+)`", reserved)) == methods

@@ -16,8 +16,8 @@ from typing import Any, get_args
 import numpy as np
 import pytest
 
-from volatilis import report
-from volatilis.report import Claim, Erratum, Figure, NewLearner, Report, Table
+from volatilis.html.paper import report
+from volatilis.html.paper.report import Claim, Erratum, Figure, NewLearner, Report, Table
 
 VOID = {"br", "circle", "img", "input", "link", "meta", "path", "rect"}
 HOLDS, PARTLY, FAILS, OPEN = get_args(report.Verdict)

@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 
-from volatilis import report
-from volatilis.report import Claim, Figure, NewLearner, Report
+from volatilis.html.paper import report
+from volatilis.html.paper.report import Claim, Figure, NewLearner, Report
 
 from .test_report import FAILS, HOLDS, sample
 

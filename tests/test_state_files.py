@@ -24,8 +24,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import volatilis as vl
-from volatilis import state_files
 from volatilis.learners._hypotheses import Hypotheses
+from volatilis.running import state_files
 
 GAUSSIAN = vl.Gaussian(0.7, mu_0=0.2, sigma_0=2.0)
 CATEGORICAL = vl.Categorical(3, s=0.5)

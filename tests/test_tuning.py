@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import volatilis as vl
-from volatilis import tuning
+from volatilis.experiments import tuning
 
 ENVIRONMENT = vl.ChangingEnvironment(vl.Gaussian(1.0), 0.05)
 

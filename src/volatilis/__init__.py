@@ -13,9 +13,9 @@ from typing import Any as _Any
 
 # Nothing is imported before it is used, so that a command that needs no numbers answers at once.
 _MODULES = {
-    "_compile": ("CompilationError", "cache_directory", "plain_python"),
-    "_registry": ("compiled_function", "python_only"),
-    "beliefs": ("Belief",),
+    "_compiler.calls": ("CompilationError", "cache_directory", "plain_python"),
+    "_compiler.registry": ("compiled_function", "python_only"),
+    "running.beliefs": ("Belief",),
     "environments": ("ChangingEnvironment",),
     "families": (
         "Bernoulli",
@@ -43,9 +43,9 @@ _MODULES = {
         "StratifiedResampling",
         "VarSMiLe",
     ),
-    "running": ("Stream", "run", "run_many"),
-    "state_files": ("StateFileError",),
-    "traces": ("Step", "Trace", "Traces"),
+    "running.run": ("Stream", "run", "run_many"),
+    "running.state_files": ("StateFileError",),
+    "running.traces": ("Step", "Trace", "Traces"),
 }
 _PLACES = {name: module for module, names in _MODULES.items() for name in names}
 

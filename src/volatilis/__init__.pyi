@@ -1,6 +1,5 @@
-from volatilis._compile import CompilationError, cache_directory, plain_python
-from volatilis._registry import compiled_function, python_only
-from volatilis.beliefs import Belief
+from volatilis._compiler.calls import CompilationError, cache_directory, plain_python
+from volatilis._compiler.registry import compiled_function, python_only
 from volatilis.environments import ChangingEnvironment
 from volatilis.families import (
     Bernoulli,
@@ -28,9 +27,10 @@ from volatilis.learners import (
     StratifiedResampling,
     VarSMiLe,
 )
-from volatilis.running import Stream, run, run_many
-from volatilis.state_files import StateFileError
-from volatilis.traces import Step, Trace, Traces
+from volatilis.running.beliefs import Belief
+from volatilis.running.run import Stream, run, run_many
+from volatilis.running.state_files import StateFileError
+from volatilis.running.traces import Step, Trace, Traces
 
 __version__: str
 

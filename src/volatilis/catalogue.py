@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from volatilis import families, learners
-from volatilis._fields import DERIVED, rules_of
+from volatilis._core.fields import DERIVED, rules_of
 
 FAMILIES: Mapping[str, type] = {
     "gaussian": families.Gaussian,

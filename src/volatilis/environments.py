@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from volatilis._fields import AnyFamily, Probability, validated
-from volatilis._seeds import seed_sequence
+from volatilis._core.fields import AnyFamily, Probability, validated
+from volatilis._core.seeds import seed_sequence
 
 
 class Sample(NamedTuple):

@@ -12,7 +12,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from volatilis._registry import compiled_function, instruction
+from volatilis._compiler.registry import compiled_function, instruction
 
 LOG_2 = math.log(2.0)
 EULER = 0.5772156649015329  # -digamma(1)

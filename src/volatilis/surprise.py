@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from volatilis._drivers import RESET, advance
-from volatilis._registry import compiled_function, compiled_methods
+from volatilis._compiler.registry import compiled_function, compiled_methods
 from volatilis.families._base import Beliefs, copy_column
 from volatilis.learners._hypotheses import Hypotheses, hypotheses
+from volatilis.running.drivers import RESET, advance
 from volatilis.special import exp
 
 ACCURACY = 1e-6  # of the integrals, absolute, in nats

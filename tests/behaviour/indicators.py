@@ -9,7 +9,7 @@ import pandas as pd
 from scipy import stats
 
 import volatilis as vl
-from volatilis.behaviour.predictions import Observed
+from volatilis.behaviour.indicators import Observed
 
 SIGMA, P_C, FLAT = 0.5, 0.1, 1000.0
 

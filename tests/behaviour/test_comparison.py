@@ -11,16 +11,16 @@ from scipy.special import logsumexp
 from typer.testing import CliRunner
 
 import volatilis as vl
-from volatilis.behaviour.cluster import How
-from volatilis.behaviour.comparison import check_models, compare, dataset, group, group_of, unit_of_all
-from volatilis.behaviour.fitting import fit, log_evidence
-from volatilis.behaviour.folds import BLOCKS, TRIALS, folds
-from volatilis.behaviour.models import Model
-from volatilis.behaviour.parameters import searched
-from volatilis.behaviour.priors import weak
-from volatilis.behaviour.result_texts import comparison_text
-from volatilis.behaviour.scoring import Person, log_likelihood
-from volatilis.behaviour.simulation import simulate
+from volatilis.behaviour.comparison.criteria import check_models, compare, dataset, group, group_of, unit_of_all
+from volatilis.behaviour.comparison.folds import BLOCKS, TRIALS, folds
+from volatilis.behaviour.fitting.cluster import How
+from volatilis.behaviour.fitting.fit import fit, log_evidence
+from volatilis.behaviour.fitting.models import Model
+from volatilis.behaviour.fitting.parameters import searched
+from volatilis.behaviour.fitting.priors import weak
+from volatilis.behaviour.fitting.scoring import Person, log_likelihood
+from volatilis.behaviour.recovery.result_texts import comparison_text
+from volatilis.behaviour.recovery.simulation import simulate
 from volatilis.cli import app
 from volatilis.plots import comparison as picture
 

@@ -9,8 +9,8 @@ import shlex
 import pytest
 from typer.testing import CliRunner
 
-from volatilis.behaviour import own
-from volatilis.behaviour.models import RESPONSES
+from volatilis.behaviour.fitting.models import RESPONSES
+from volatilis.behaviour.responses import own
 from volatilis.cli import app
 
 DOCS = pathlib.Path(__file__).parents[2] / "docs"

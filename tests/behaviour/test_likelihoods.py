@@ -9,8 +9,9 @@ import pytest
 from scipy import stats
 
 import volatilis as vl
-from volatilis._compile import plain_python
-from volatilis._fields import Positive
+from volatilis._compiler.calls import plain_python
+from volatilis._core.fields import Positive
+from volatilis.behaviour.fitting.scoring import log_likelihoods
 from volatilis.behaviour.responses import (
     CensoredNoise,
     ChoiceHabits,
@@ -25,7 +26,6 @@ from volatilis.behaviour.responses import (
     log_normal,
     response,
 )
-from volatilis.behaviour.scoring import log_likelihoods
 
 from .simulated import FAMILY, believed, trials_of
 

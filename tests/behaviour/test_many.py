@@ -11,18 +11,18 @@ import pytest
 from scipy import optimize, stats
 
 import volatilis as vl
-from volatilis._fields import Positive
-from volatilis.behaviour import jobs, own, store
-from volatilis.behaviour.fitting import Fit, fit
-from volatilis.behaviour.hierarchy import fit_groups
-from volatilis.behaviour.jobs import Failure
-from volatilis.behaviour.many import fit_all
-from volatilis.behaviour.models import RESPONSES, Model
-from volatilis.behaviour.own import load_responses, register_response
-from volatilis.behaviour.priors import weak
-from volatilis.behaviour.responses import estimate, log_normal, response
-from volatilis.behaviour.results import dataset
-from volatilis.behaviour.scoring import Person
+from volatilis._core.fields import Positive
+from volatilis.behaviour.fitting import jobs, store
+from volatilis.behaviour.fitting.fit import Fit, fit
+from volatilis.behaviour.fitting.hierarchy import fit_groups
+from volatilis.behaviour.fitting.jobs import Failure
+from volatilis.behaviour.fitting.many import fit_all
+from volatilis.behaviour.fitting.models import RESPONSES, Model
+from volatilis.behaviour.fitting.priors import weak
+from volatilis.behaviour.fitting.results import dataset
+from volatilis.behaviour.fitting.scoring import Person
+from volatilis.behaviour.responses import estimate, log_normal, own, response
+from volatilis.behaviour.responses.own import load_responses, register_response
 
 from .simulated import FAMILY, FAMILY_TEXT, gaussian_person, trials_of
 

@@ -11,11 +11,11 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from volatilis.behaviour.cluster import How
-from volatilis.behaviour.people import Source
-from volatilis.behaviour.predictions import Analysis, Order, predict
-from volatilis.behaviour.predictions.hypotheses import BAYES_FACTOR, SHANNON
+from volatilis.behaviour.fitting.cluster import How
+from volatilis.behaviour.fitting.people import Source
+from volatilis.behaviour.indicators import Analysis, Order, predict
 from volatilis.cli import app
+from volatilis.predictions.hypotheses import BAYES_FACTOR, SHANNON
 
 from ..exact import read_table
 from .indicators import table

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from volatilis.behaviour.predictions import FirstWindow, Observed, SecondWindow, analyse
-from volatilis.behaviour.predictions.estimators import estimate_first, estimate_second, sums_first, sums_second
-from volatilis.behaviour.predictions.hypotheses import BAYES_FACTOR, NO_PRIOR, SHANNON, rows_of, verdict
-from volatilis.behaviour.predictions.statistics import Group, decide, flip_p, group_of
-from volatilis.behaviour.predictions.terminal import alike_without_prior
-from volatilis.paper.predictions import simulate_first, simulate_second
+from volatilis.behaviour.indicators import FirstWindow, Observed, SecondWindow, analyse
+from volatilis.behaviour.indicators.terminal import alike_without_prior
+from volatilis.paper.figures.predictions import simulate_first, simulate_second
+from volatilis.predictions.estimators import estimate_first, estimate_second, sums_first, sums_second
+from volatilis.predictions.hypotheses import BAYES_FACTOR, NO_PRIOR, SHANNON, rows_of, verdict
+from volatilis.predictions.statistics import Group, decide, flip_p, group_of
 
 from .indicators import FLAT, P_C, person
 
@@ -72,8 +72,8 @@ def test_adjusted_averages_against_a_regression_with_a_level_per_person() -> Non
 def test_the_same_averages_as_the_papers_simulation() -> None:
     """Another implementation, of the paper's own figure; it selects on the uncertainty after the outcome."""
     from volatilis import ChangingEnvironment, Gaussian, Nas12Star
-    from volatilis._seeds import seed_sequence
-    from volatilis.behaviour.predictions.observed import believe
+    from volatilis._core.seeds import seed_sequence
+    from volatilis.behaviour.indicators.observed import believe
 
     first = simulate_first(3, 200, seed=4, nas12_p_c=P_C).sel(variant="right", learner="Nas12*")
     second = simulate_second(3, 200, seed=4, nas12_p_c=P_C).sel(variant="right", learner="Nas12*")

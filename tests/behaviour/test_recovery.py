@@ -11,14 +11,14 @@ import pytest
 from typer.testing import CliRunner
 
 import volatilis as vl
-from volatilis import _cluster
-from volatilis.behaviour import jobs
-from volatilis.behaviour.cluster import How
-from volatilis.behaviour.conclusions import conclusions, recovered
-from volatilis.behaviour.models import Model
-from volatilis.behaviour.recovery import Found, Recovery, Truth, dataset, recover
-from volatilis.behaviour.scoring import Person
-from volatilis.behaviour.simulation import simulate
+from volatilis._core import cluster as cluster_module
+from volatilis.behaviour.fitting import jobs
+from volatilis.behaviour.fitting.cluster import How
+from volatilis.behaviour.fitting.models import Model
+from volatilis.behaviour.fitting.scoring import Person
+from volatilis.behaviour.recovery.conclusions import conclusions, recovered
+from volatilis.behaviour.recovery.recover import Found, Recovery, Truth, dataset, recover
+from volatilis.behaviour.recovery.simulation import simulate
 from volatilis.cli import app
 from volatilis.plots import recovery as picture
 
@@ -222,7 +222,7 @@ def test_dask_gives_the_same_and_keeps_it(tmp_path: pathlib.Path) -> None:
 
 def test_a_scheduler_that_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("distributed", reason="Dask is not installed: pip install 'volatilis[cluster]'")
-    monkeypatch.setattr(_cluster, "ANSWER_WITHIN", 2)
+    monkeypatch.setattr(cluster_module, "ANSWER_WITHIN", 2)
     with pytest.raises(ConnectionError, match=r"no Dask scheduler answers at .tcp://127\.0\.0\.1:9."):
         recover(MODELS, people(2), HOW._replace(scheduler="tcp://127.0.0.1:9"))
 

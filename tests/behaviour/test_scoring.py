@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from volatilis._compile import plain_python
-from volatilis._drivers import RESET
-from volatilis.behaviour.fitting import fit
-from volatilis.behaviour.models import Model
-from volatilis.behaviour.scoring import Likelihood, Person, log_likelihoods
+from volatilis._compiler.calls import plain_python
+from volatilis.behaviour.fitting.fit import fit
+from volatilis.behaviour.fitting.models import Model
+from volatilis.behaviour.fitting.scoring import Likelihood, Person, log_likelihoods
+from volatilis.running.drivers import RESET
 
 from .simulated import FAMILY_TEXT, gaussian_person
 

@@ -7,7 +7,7 @@ import pytest
 from scipy import integrate, stats
 from scipy.special import betaln, gammaln, logsumexp, psi, softmax
 
-from volatilis.behaviour.selection import exceedance, select
+from volatilis.behaviour.comparison.selection import exceedance, select
 
 LOGS = np.array(
     [

@@ -9,11 +9,11 @@ import pytest
 from scipy import integrate, stats
 
 import volatilis as vl
-from volatilis._fields import Positive
+from volatilis._core.fields import Positive
 from volatilis.behaviour import responses
-from volatilis.behaviour.models import Model
-from volatilis.behaviour.scoring import Person, log_likelihoods
-from volatilis.behaviour.simulation import Moment, responses_to, simulate
+from volatilis.behaviour.fitting.models import Model
+from volatilis.behaviour.fitting.scoring import Person, log_likelihoods
+from volatilis.behaviour.recovery.simulation import Moment, responses_to, simulate
 
 from .simulated import FAMILY, FAMILY_TEXT, believed, trials_of
 

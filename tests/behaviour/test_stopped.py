@@ -14,7 +14,7 @@ import time
 import pytest
 from typer.testing import CliRunner
 
-from volatilis.behaviour.kept_lines import KeptLines
+from volatilis._core.kept_lines import KeptLines
 from volatilis.cli import app
 
 from .simulated import FAMILY_TEXT, gaussian_person

@@ -10,11 +10,11 @@ import pytest
 import xarray as xr
 from scipy import stats
 
-from volatilis.paper import claims, hypotheses
-from volatilis.paper import claims_identities as identities
-from volatilis.paper.claims_cells import log_ratio, nearer_in_cells, nearest, typically, worse_somewhere
-from volatilis.paper.claims_checks import close_to_exact, flat, ranking, same, serves_not_both, similar, smaller_at, steadier
-from volatilis.paper.claims_curves import (
+from volatilis.paper import hypotheses
+from volatilis.paper.claims import claims, identities
+from volatilis.paper.claims.cells import log_ratio, nearer_in_cells, nearest, typically, worse_somewhere
+from volatilis.paper.claims.checks import close_to_exact, flat, ranking, same, serves_not_both, similar, smaller_at, steadier
+from volatilis.paper.claims.curves import (
     at_point,
     bounded,
     excess_grows,
@@ -26,9 +26,9 @@ from volatilis.paper.claims_curves import (
     true_p_c_is_best,
     worse_above,
 )
-from volatilis.paper.claims_equations import EXACT_TO, Errors
-from volatilis.paper.claims_ratios import at_most, log_error_ratio, more
-from volatilis.paper.claims_statistics import (
+from volatilis.paper.claims.equations import EXACT_TO, Errors
+from volatilis.paper.claims.ratios import at_most, log_error_ratio, more
+from volatilis.paper.claims.statistics import (
     Estimate,
     NotThere,
     all_of,
@@ -40,9 +40,9 @@ from volatilis.paper.claims_statistics import (
     spread_difference,
     stratified,
 )
-from volatilis.paper.claims_theory import FORMULAS, Formula
-from volatilis.paper.claims_views import EXACT, After, Grid, Panel, View
-from volatilis.paper.claims_worst import decomposition, never_below_zero, worst_case_within
+from volatilis.paper.claims.theory import FORMULAS, Formula
+from volatilis.paper.claims.views import EXACT, After, Grid, Panel, View
+from volatilis.paper.claims.worst import decomposition, never_below_zero, worst_case_within
 
 NOISES = {"gaussian": (0.1, 0.5, 1.0, 2.0, 5.0), "categorical": (0.01, 0.1, 0.14, 0.25, 1.0, 2.0, 5.0)}
 RATES = (0.1, 0.05, 0.01, 0.005, 0.001, 0.0001)

@@ -9,9 +9,9 @@ from typer.testing import CliRunner
 
 from tests import dask_cluster
 from tests.paper.sizes import TINY
+from volatilis._core.progress import Bars
 from volatilis.cli import app
 from volatilis.paper import settings
-from volatilis.paper.progress import Bars
 
 
 def order(out: pathlib.Path, *more: str) -> None:
@@ -34,7 +34,7 @@ def test_the_command_on_two_workers_one_of_which_dies(tmp_path: pathlib.Path, mo
                 workers[0].wait()
 
         monkeypatch.setattr(Bars, "update", and_kill_one)
-        for module in ("volatilis.sweep", "volatilis.paper.tuned"):
+        for module in ("volatilis.experiments.sweep", "volatilis.paper.tuned"):
             monkeypatch.setattr(f"{module}._on_threads", lambda *_: pytest.fail("computed here, not there"))
         order(tmp_path / "there", "--scheduler", cluster.scheduler_address)
         assert workers[0].poll() is not None

@@ -16,9 +16,10 @@ import pytest
 import xarray as xr
 from scipy import stats
 
-from volatilis.paper import claims, comparison
-from volatilis.paper.comparison import ReferenceDataError, Summary
-from volatilis.paper.comparison_files import learner_name, read_file
+from volatilis.paper.claims import claims
+from volatilis.paper.published import comparison
+from volatilis.paper.published.comparison import ReferenceDataError, Summary
+from volatilis.paper.published.files import learner_name, read_file
 
 REFERENCE = pathlib.Path(
     os.environ.get("VOLATILIS_REFERENCE", pathlib.Path(__file__).resolve().parents[3] / "shared" / "reference")

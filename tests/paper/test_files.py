@@ -15,8 +15,8 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from tests.paper.sizes import TINY
-from volatilis import sweep
 from volatilis.cli import app
+from volatilis.experiments import sweep
 from volatilis.paper import settings
 from volatilis.paper.files import room_in, save_picture, save_table
 
@@ -65,7 +65,7 @@ def test_no_room_for_a_large_file(whole: pathlib.Path, tmp_path: pathlib.Path, m
         told(order(tmp_path), tmp_path)
     assert partial_files(tmp_path) == []
     assert not (tmp_path / "report.html").exists()
-    monkeypatch.setattr("volatilis.sweep.compute", lambda *_: pytest.fail("computed again"))
+    monkeypatch.setattr("volatilis.experiments.sweep.compute", lambda *_: pytest.fail("computed again"))
     assert order(tmp_path).exit_code == 0
     for path in (whole / "data").iterdir():
         if path.name not in ("costs.csv", "run.csv"):

@@ -15,8 +15,18 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from volatilis.paper import hypotheses, predictions
-from volatilis.paper.predictions import DELTAS, LEARNERS, MEASURES, VARIANTS, Trials, Window, simulate_first, simulate_second
+from volatilis.paper import hypotheses
+from volatilis.paper.figures import predictions
+from volatilis.paper.figures.predictions import (
+    DELTAS,
+    LEARNERS,
+    MEASURES,
+    VARIANTS,
+    Trials,
+    Window,
+    simulate_first,
+    simulate_second,
+)
 
 REFERENCE = pathlib.Path(
     os.environ.get("VOLATILIS_REFERENCE", pathlib.Path(__file__).resolve().parents[3] / "shared" / "reference")

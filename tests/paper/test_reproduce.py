@@ -17,13 +17,14 @@ import volatilis as vl
 from tests.paper.sizes import TINY
 from volatilis.cli import app
 from volatilis.cli.paper import EXAMPLES
-from volatilis.paper import claims_terminal, settings
-from volatilis.paper.claims import Claim
+from volatilis.paper import settings
+from volatilis.paper.claims import terminal
+from volatilis.paper.claims.claims import Claim
 from volatilis.paper.context import Order
-from volatilis.paper.figures import FIGURES
+from volatilis.paper.figures.figures import FIGURES
 from volatilis.paper.new_learner import promises
 from volatilis.paper.outputs import tally
-from volatilis.paper.published import PublishedStratifiedResampling, heavier, published_threshold
+from volatilis.paper.published.code import PublishedStratifiedResampling, heavier, published_threshold
 from volatilis.paper.reproduce import chosen, reproduce
 from volatilis.paper.tuned import TUNED
 
@@ -105,7 +106,7 @@ def test_the_claims_can_be_read_in_a_pipe_and_are_counted(results: pathlib.Path,
 def test_wide_terminals_and_narrow_ones() -> None:
     claim = Claim("key", "2", "here", "word " * 40, "much", "as " * 50, "right " * 50, "does not hold", "sure")
     for width in (50, 80, 100):
-        told = list(claims_terminal.lines([claim], width, colours=True))
+        told = list(terminal.lines([claim], width, colours=True))
         assert max(len(re.sub("\033[^m]*m", "", line)) for line in told) <= width
         assert "  \033[1;31mDOES NOT HOLD\033[0m" in told
 
@@ -130,7 +131,7 @@ def test_a_second_run_computes_nothing_and_agrees(results: pathlib.Path, monkeyp
     monkeypatch.setitem(settings.SIZES, "tiny", TINY)
     changing = {"claims.csv", "costs.csv", "merge.csv", "run.csv"}  # of all claims, costs and environments, those of the order
     before = {path.name: path.read_bytes() for path in (results / "data").iterdir() if path.name not in changing}
-    monkeypatch.setattr("volatilis.sweep.compute", lambda *_: pytest.fail("computed again"))
+    monkeypatch.setattr("volatilis.experiments.sweep.compute", lambda *_: pytest.fail("computed again"))
     reproduce(Order(("3", "memory"), "tiny", results))
     after = {path.name: path.read_bytes() for path in (results / "data").iterdir() if path.name not in changing}
     assert after == before

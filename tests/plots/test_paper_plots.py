@@ -11,17 +11,7 @@ import pytest
 import xarray as xr
 from matplotlib.figure import Figure
 
-from volatilis.plots import (
-    _parts,
-    generative_model,
-    heat_maps,
-    memory,
-    predictions,
-    robustness,
-    style,
-    summary,
-    transient,
-)
+from volatilis.plots import _parts, generative_model, heat_maps, memory, predictions, robustness, style, summary, transient
 
 COUNTED = [f"{kind}{n}" for kind in ("pf", "MP", "SOR") for n in (1, 10, 20)]
 TUNED = ["VarSMiLe", "SMiLe", "Leaky", "Nas10*", "Nas12*", "Nas10", "Nas12"]

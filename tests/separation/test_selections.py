@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import volatilis as vl
-from volatilis.paper import predictions
+from volatilis.paper.figures import predictions
 from volatilis.separation import Question, Window, parse_window, separate
 from volatilis.separation.selections import DELTAS, PROBABILITIES, SIGNS, Selected
 

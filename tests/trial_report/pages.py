@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from volatilis.catalogue import parse_family, parse_learners
-from volatilis.trial_report import Collector, page
+from volatilis.html.trials import Collector, page
 from volatilis.trials import Order, Result, compute
 
 GAUSSIAN, MERGE, VARSMILE, LEAKY = "gaussian:sigma=1,sigma_0=4", "merge:n=5,p_c=0.1", "varsmile:m=0.1", "leaky:omega=0.9"

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from volatilis.html.trials.embedding import encoded
 from volatilis.tables import reading
-from volatilis.trial_report.embedding import encoded
 
 from .pages import GAUSSIAN, LEAKY, MERGE, VARSMILE, Report, decoded, order, report, trials
 

@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from volatilis.cli import app
-from volatilis.trial_report import collecting, report_to
+from volatilis.html.trials import collecting, report_to
 from volatilis.trials import run_table
 
 from .pages import GAUSSIAN, MERGE, VARSMILE, data_of, decoded, elements, order, report, trials

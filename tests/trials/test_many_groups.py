@@ -13,7 +13,7 @@ import pytest
 
 import volatilis as vl
 from volatilis import catalogue, trials
-from volatilis._seeds import named_seed
+from volatilis._core.seeds import named_seed
 from volatilis.tables import TableError, reading
 from volatilis.trials import Order, register
 from volatilis.trials.groups import split

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import volatilis as vl
-from volatilis._seeds import named_seed
+from volatilis._core.seeds import named_seed
 from volatilis.catalogue import make_family, make_learner, parse_family, parse_learner
 
 COMMAND = [sys.executable, "-c", "from volatilis.cli import main; main()", "watch"]

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import volatilis as vl
-from volatilis._drivers import ELAPSE, OBSERVE, SKIP
 from volatilis.learners._hypotheses import Hypotheses
 from volatilis.learners._many import kept_arrays, many_states, put
+from volatilis.running.drivers import ELAPSE, OBSERVE, SKIP
 from volatilis.watching.keyed import ROWS, Keyed
 
 from ..settings import SETTINGS, observations

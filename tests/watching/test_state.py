@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from volatilis.catalogue import parse_family, parse_learner
-from volatilis.state_files import StateFileError
+from volatilis.running.state_files import StateFileError
 from volatilis.watching import Order, state
 from volatilis.watching.output import Output
 from volatilis.watching.places import Place

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import volatilis as vl
-from volatilis._drivers import outputs
+from volatilis.running.drivers import outputs
 from volatilis.watching.records import Fields
 from volatilis.watching.writing import FEW, Format, Written
 

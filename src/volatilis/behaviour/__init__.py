@@ -11,18 +11,18 @@ from typing import Any as _Any
 
 # Nothing is imported before it is used, as in `volatilis` itself.
 _MODULES = {
-    "cluster": ("How",),
-    "comparison": ("Comparison", "Group", "compare", "group"),
+    "fitting.cluster": ("How",),
+    "comparison.criteria": ("Comparison", "Group", "compare", "group"),
     "design": ("Setting", "choose", "power", "smallest"),
-    "fitting": ("Fit", "fit", "intervals"),
-    "hierarchy": ("fit_groups",),
-    "jobs": ("Failure",),
-    "many": ("fit_all",),
-    "models": ("Model",),
-    "own": ("load_responses", "register_response"),
-    "people": ("People", "Source", "read_people"),
-    "predictions": ("FirstWindow", "Order", "SecondWindow", "analyse", "predict"),
-    "recovery": ("Recovery", "recover"),
+    "fitting.fit": ("Fit", "fit", "intervals"),
+    "fitting.hierarchy": ("fit_groups",),
+    "fitting.jobs": ("Failure",),
+    "fitting.many": ("fit_all",),
+    "fitting.models": ("Model",),
+    "responses.own": ("load_responses", "register_response"),
+    "fitting.people": ("People", "Source", "read_people"),
+    "indicators": ("FirstWindow", "Order", "SecondWindow", "analyse", "predict"),
+    "recovery.recover": ("Recovery", "recover"),
     "responses": (
         "CensoredNoise",
         "ChoiceHabits",
@@ -43,10 +43,10 @@ _MODULES = {
         "response",
         "uncertainty",
     ),
-    "results": ("load", "save", "tidy"),
-    "scoring": ("Person", "Trials", "log_likelihoods"),
-    "selection": ("Selection", "select"),
-    "simulation": ("simulate",),
+    "fitting.results": ("load", "save", "tidy"),
+    "fitting.scoring": ("Person", "Trials", "log_likelihoods"),
+    "comparison.selection": ("Selection", "select"),
+    "recovery.simulation": ("simulate",),
 }
 _PLACES = {name: module for module, names in _MODULES.items() for name in names}
 

@@ -1,15 +1,18 @@
-from volatilis.behaviour.cluster import How
-from volatilis.behaviour.comparison import Comparison, Group, compare, group
+from volatilis.behaviour.comparison.criteria import Comparison, Group, compare, group
+from volatilis.behaviour.comparison.selection import Selection, select
 from volatilis.behaviour.design import Setting, choose, power, smallest
-from volatilis.behaviour.fitting import Fit, fit, intervals
-from volatilis.behaviour.hierarchy import fit_groups
-from volatilis.behaviour.jobs import Failure
-from volatilis.behaviour.many import fit_all
-from volatilis.behaviour.models import Model
-from volatilis.behaviour.own import load_responses, register_response
-from volatilis.behaviour.people import People, Source, read_people
-from volatilis.behaviour.predictions import FirstWindow, Order, SecondWindow, analyse, predict
-from volatilis.behaviour.recovery import Recovery, recover
+from volatilis.behaviour.fitting.cluster import How
+from volatilis.behaviour.fitting.fit import Fit, fit, intervals
+from volatilis.behaviour.fitting.hierarchy import fit_groups
+from volatilis.behaviour.fitting.jobs import Failure
+from volatilis.behaviour.fitting.many import fit_all
+from volatilis.behaviour.fitting.models import Model
+from volatilis.behaviour.fitting.people import People, Source, read_people
+from volatilis.behaviour.fitting.results import load, save, tidy
+from volatilis.behaviour.fitting.scoring import Person, Trials, log_likelihoods
+from volatilis.behaviour.indicators import FirstWindow, Order, SecondWindow, analyse, predict
+from volatilis.behaviour.recovery.recover import Recovery, recover
+from volatilis.behaviour.recovery.simulation import simulate
 from volatilis.behaviour.responses import (
     CensoredNoise,
     ChoiceHabits,
@@ -30,10 +33,7 @@ from volatilis.behaviour.responses import (
     response,
     uncertainty,
 )
-from volatilis.behaviour.results import load, save, tidy
-from volatilis.behaviour.scoring import Person, Trials, log_likelihoods
-from volatilis.behaviour.selection import Selection, select
-from volatilis.behaviour.simulation import simulate
+from volatilis.behaviour.responses.own import load_responses, register_response
 
 __all__ = [
     "CensoredNoise",

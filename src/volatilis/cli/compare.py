@@ -16,7 +16,7 @@ EXAMPLES = """
 Examples:
 
   volatilis compare trials.csv --family gaussian:sigma=10,mu_0=150,sigma_0=87 --response gaussian:sd=free
-      --learner varsmile:m=free --learner 'nas12*:p_c=free' --learner leaky:omega=free --out people.csv --plot comparison.png
+      --learner varsmile:m=free --learner 'nas12*:p_c=free' --learner leaky:omega=free --out people.csv --plot criteria.png
 
   volatilis compare choices.tsv --family bernoulli --response softmax:beta=free,lapse=0.01 --response-column choice
       --learner varsmile:m=free --learner leaky:omega=free --criterion laplace --store fits
@@ -44,25 +44,27 @@ def compare(
 ) -> None:
     """Compare learners as models of people: likelihood, AIC, BIC, Laplace evidence, cross-validation, and group selection."""
     with reported("compare", options.kept(fits.store)):
-        from volatilis.behaviour import comparison, inputs, result_tables, result_texts
-        from volatilis.behaviour.outputs import save_picture, write_columns
+        from volatilis.behaviour.comparison import criteria
+        from volatilis.behaviour.fitting import inputs
+        from volatilis.behaviour.fitting.outputs import save_picture, write_columns
+        from volatilis.behaviour.recovery import result_tables, result_texts
         from volatilis.plots import comparison as picture
         from volatilis.tables import check_outputs
 
         check_outputs({"--out": out, "--summary": summary}, plot, table)
         options.check_quiet(quiet, out, summary, plot)
-        comparison.check_criterion(criterion)
+        criteria.check_criterion(criterion)
         if criterion == "cross_validated" and folds < 2:
             raise ValueError("--criterion cross_validated needs --folds 2 or more")
         models = inputs.models_of(family, learners, response, fits.own or ())
         people = options.read(columns.source(table), models, quiet)
         with options.progress(quiet, "fits: ") as progress:
-            found = comparison.compare(models, people.persons, fits.how(), folds, progress)
+            found = criteria.compare(models, people.persons, fits.how(), folds, progress)
         if out is not None and found.anybody():  # first: whatever becomes of the group, this is not lost
             write_columns(out, result_tables.people_columns(found, criterion, people.refused))
-        group = comparison.group(found, criterion, fits.seed)
+        group = criteria.group(found, criterion, fits.seed)
         if plot is not None:
-            save_picture(picture, comparison.dataset(found, group), plot)
+            save_picture(picture, criteria.dataset(found, group), plot)
         if summary is not None:
             write_columns(summary, result_tables.group_columns(found, group))
         if not quiet:

@@ -57,8 +57,8 @@ def fit(
 ) -> None:
     """Fit learners to people's responses: parameters per person, with errors, warnings, and what models are compared by."""
     with reported("fit", options.kept(fits.store)):
-        from volatilis.behaviour.command import Order, check_names, run_fits, write
-        from volatilis.behaviour.terminal import show
+        from volatilis.behaviour.fitting.command import Order, check_names, run_fits, write
+        from volatilis.behaviour.fitting.terminal import show
 
         check_names(table, out, plot)
         order = Order(

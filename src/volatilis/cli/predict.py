@@ -48,9 +48,9 @@ def predict(
 ) -> None:
     """Which surprise does an indicator reflect, the Bayes Factor Surprise or Shannon's? The paper's two predictions."""
     with reported("predict", behaviour_options.kept(fits.store)):
-        from volatilis.behaviour.predictions import Order
-        from volatilis.behaviour.predictions import predict as analyse
-        from volatilis.behaviour.predictions.command import deliver
+        from volatilis.behaviour.indicators import Order
+        from volatilis.behaviour.indicators import predict as analyse
+        from volatilis.behaviour.indicators.command import deliver
         from volatilis.tables import check_outputs
 
         check_outputs({"--out": out, "--people": people}, plot, table)

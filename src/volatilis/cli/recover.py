@@ -47,8 +47,10 @@ def recover(
 ) -> None:
     """Simulate people from each learner on the very trials of a table, fit all learners, and say what can be concluded."""
     with reported("recover", options.kept(fits.store)):
-        from volatilis.behaviour import inputs, recovery, result_tables, result_texts
-        from volatilis.behaviour.outputs import save_picture, write_columns
+        from volatilis.behaviour.fitting import inputs
+        from volatilis.behaviour.fitting.outputs import save_picture, write_columns
+        from volatilis.behaviour.recovery import recover as recovery
+        from volatilis.behaviour.recovery import result_tables, result_texts
         from volatilis.plots import recovery as picture
         from volatilis.tables import check_outputs
 

@@ -81,7 +81,7 @@ def run(
         )
         watchers: list[Watcher] = []
         if report is not None:
-            from volatilis.trial_report import GROUPS, report_to
+            from volatilis.html.trials import GROUPS, report_to
 
             asked = None if prediction is None else options.names(prediction)
             watchers.append(outputs.enter_context(report_to(report, report_groups or GROUPS, asked, (table, out or "-"))))

@@ -9,7 +9,7 @@ import typer
 from volatilis.cli.options import numbers, steps
 
 if TYPE_CHECKING:
-    from volatilis.behaviour.predictions.windows import FirstWindow, SecondWindow
+    from volatilis.predictions.windows import FirstWindow, SecondWindow
 
 WINDOWS = "Windows, in prior standard deviations"
 
@@ -45,7 +45,7 @@ class Windows(NamedTuple):
 
     def both(self, confidence: str | None = None) -> tuple[FirstWindow, SecondWindow]:
         """The windows of prediction 1 and of prediction 2."""
-        from volatilis.behaviour.predictions.windows import FirstWindow, SecondWindow
+        from volatilis.predictions.windows import FirstWindow, SecondWindow
 
         middle, width = numbers("prediction-window", self.prediction_window, 2)
         spread, spread_width = numbers("spread-window", self.spread_window, 2)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from volatilis._fields import given_fields
+from volatilis._core.fields import given_fields
 from volatilis.events.plan import Plan
 from volatilis.events.regressors import Regressor
 from volatilis.events.runs import TRIAL_TYPE, Run

@@ -41,8 +41,8 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from volatilis._fields import validated
-from volatilis._registry import compiled_function, compiled_methods, python_only
+from volatilis._compiler.registry import compiled_function, compiled_methods, python_only
+from volatilis._core.fields import validated
 from volatilis.special import exp, largest, total
 
 C = TypeVar("C", bound=type)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from volatilis._registry import compiled_function
+from volatilis._compiler.registry import compiled_function
 from volatilis.families._base import Beliefs
 from volatilis.special import SMALLEST_NORMAL, eight_zeros, largest, log, log_gamma_and_digamma, total
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from volatilis._registry import compiled_function
+from volatilis._compiler.registry import compiled_function
 from volatilis.special import digamma, exp, log, log_gamma, log_gamma_ratio
 
 

@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from volatilis._registry import compiled_function
+from volatilis._compiler.registry import compiled_function
 from volatilis.special import exp, hypotenuse, log, log_minus_digamma, trigamma
 
 

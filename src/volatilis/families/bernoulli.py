@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from volatilis._fields import Positive
-from volatilis._registry import compiled_function, python_only
+from volatilis._compiler.registry import compiled_function, python_only
+from volatilis._core.fields import Positive
 from volatilis.families._base import Beliefs, family, whole_observations
 from volatilis.families._dirichlet import (
     blend_dirichlets,

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from volatilis._fields import Categories, Positive
-from volatilis._registry import python_only
+from volatilis._compiler.registry import python_only
+from volatilis._core.fields import Categories, Positive
 from volatilis.families._base import Beliefs, family, whole_observations
 from volatilis.families._dirichlet import (
     blend_dirichlets,

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from volatilis._fields import Positive, Real
-from volatilis._registry import python_only
+from volatilis._compiler.registry import python_only
+from volatilis._core.fields import Positive, Real
 from volatilis.families._base import Beliefs, family
 from volatilis.special import LOG_2_PI, bounded, exp, exp_in_range, largest, log, log_1p, total
 

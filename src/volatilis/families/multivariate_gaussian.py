@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from volatilis._fields import DERIVED, Matrix, Real, Vector, positive_definite_root
-from volatilis._registry import python_only
+from volatilis._compiler.registry import python_only
+from volatilis._core.fields import DERIVED, Matrix, Real, Vector, positive_definite_root
 from volatilis.families._base import Beliefs, family, row_by_row, vector_observations
 from volatilis.special import LOG_2_PI, bounded, log, log_1p
 

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from volatilis._fields import DERIVED, Matrix, Positive, Vector, positive_definite_root
-from volatilis._registry import compiled_function, python_only
+from volatilis._compiler.registry import compiled_function, python_only
+from volatilis._core.fields import DERIVED, Matrix, Positive, Vector, positive_definite_root
 from volatilis.families._base import Beliefs, family, row_by_row, vector_observations
 from volatilis.families._wishart import (
     add_outer_product,

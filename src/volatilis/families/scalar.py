@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from volatilis._registry import compiled_function
+from volatilis._compiler.registry import compiled_function
 from volatilis.families._base import Beliefs, family
 from volatilis.families._wishart import cholesky, solve_lower, solve_upper
 from volatilis.special import log

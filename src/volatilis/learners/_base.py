@@ -14,8 +14,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from volatilis._fields import validated
-from volatilis._registry import compiled_methods, python_only
+from volatilis._compiler.registry import compiled_methods, python_only
+from volatilis._core.fields import validated
 from volatilis.learners._hypotheses import NOTHING, Hypotheses, exact_elapse, exact_step, hypotheses, set_count
 from volatilis.learners._one_belief import OneBelief, one_belief
 from volatilis.learners._step import Info

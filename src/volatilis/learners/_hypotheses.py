@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from volatilis._registry import compiled_function, compiled_methods
+from volatilis._compiler.registry import compiled_function, compiled_methods
 from volatilis.families._base import Beliefs, copy_column, in_eights, prior_beliefs, zeros
 from volatilis.learners._step import Info, change_and_stay
 from volatilis.special import exp, fma, largest, log, total

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from volatilis._registry import compiled_methods
+from volatilis._compiler.registry import compiled_methods
 from volatilis.families._base import Beliefs
 from volatilis.learners._hypotheses import Hypotheses
 from volatilis.learners._one_belief import OneBelief

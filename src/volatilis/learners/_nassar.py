@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from volatilis._registry import compiled_function
+from volatilis._compiler.registry import compiled_function
 from volatilis.families.gaussian import Gaussian
 from volatilis.learners._one_belief import OneBelief
 

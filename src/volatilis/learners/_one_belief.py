@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from volatilis._registry import compiled_function, compiled_methods
+from volatilis._compiler.registry import compiled_function, compiled_methods
 from volatilis.families._base import Beliefs, copy_column, prior_beliefs
 
 

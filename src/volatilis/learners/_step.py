@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from volatilis._registry import compiled_function, compiled_methods
+from volatilis._compiler.registry import compiled_function, compiled_methods
 from volatilis.special import exp
 
 

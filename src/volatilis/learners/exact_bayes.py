@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from volatilis._fields import AnyFamily, Cutoff, Probability
-from volatilis._registry import python_only
+from volatilis._compiler.registry import python_only
+from volatilis._core.fields import AnyFamily, Cutoff, Probability
 from volatilis.learners._base import learner_with_hypotheses
 from volatilis.learners._hypotheses import NOTHING, Hypotheses, drop_below, hypotheses
 

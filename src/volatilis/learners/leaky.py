@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from volatilis._fields import AnyFamily, Retention
-from volatilis._registry import python_only
+from volatilis._compiler.registry import python_only
+from volatilis._core.fields import AnyFamily, Retention
 from volatilis.families._base import Beliefs, empty_beliefs
 from volatilis.learners._base import learner
 from volatilis.learners._one_belief import OneBelief, one_belief

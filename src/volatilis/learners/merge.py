@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from volatilis._fields import AnyFamily, Count, Probability
-from volatilis._registry import compiled_function
+from volatilis._compiler.registry import compiled_function
+from volatilis._core.fields import AnyFamily, Count, Probability
 from volatilis.learners._base import learner_with_hypotheses
 from volatilis.learners._hypotheses import NOTHING, Hypotheses, drop_below, forget
 from volatilis.special import least

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from volatilis._fields import AnyFamily, Count, Probability
-from volatilis._registry import compiled_function
+from volatilis._compiler.registry import compiled_function
+from volatilis._core.fields import AnyFamily, Count, Probability
 from volatilis.learners._base import learner_with_hypotheses
 from volatilis.learners._hypotheses import Hypotheses, move, set_count
 from volatilis.special import least

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from volatilis._fields import AnyFamily, Probability
-from volatilis._registry import compiled_function, compiled_methods
+from volatilis._compiler.registry import compiled_function, compiled_methods
+from volatilis._core.fields import AnyFamily, Probability
 from volatilis.families.gaussian import Gaussian
 from volatilis.learners._base import learner_with_one_belief
 from volatilis.learners._nassar import require_gaussian, set_gaussian

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from volatilis._fields import AnyFamily, Count, Fraction, Probability
-from volatilis._registry import compiled_function, python_only
+from volatilis._compiler.registry import compiled_function, python_only
+from volatilis._core.fields import AnyFamily, Count, Fraction, Probability
 from volatilis.families._base import copy_column
 from volatilis.learners._base import learner
 from volatilis.learners._hypotheses import NOTHING, Hypotheses, hypotheses

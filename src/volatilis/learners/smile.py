@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from volatilis._fields import AnyFamily, Positive
-from volatilis._registry import compiled_function, python_only
+from volatilis._compiler.registry import compiled_function, python_only
+from volatilis._core.fields import AnyFamily, Positive
 from volatilis.families._base import Beliefs, copy_column
 from volatilis.learners._base import learner_with_one_belief
 from volatilis.learners._one_belief import OneBelief, relax

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from volatilis._fields import AnyFamily, Positive
+from volatilis._core.fields import AnyFamily, Positive
 from volatilis.learners._base import learner_with_one_belief
 from volatilis.learners._one_belief import OneBelief, relax
 from volatilis.learners._step import Info, modulated

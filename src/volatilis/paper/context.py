@@ -6,10 +6,10 @@ import pathlib
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from volatilis.experiments.sweep import Plan, sweep
 from volatilis.paper.ledger import Ledger
 from volatilis.paper.settings import NOISES, RATES, Size
 from volatilis.paper.tuned import Best, Environment, tune_all, use_published
-from volatilis.sweep import Plan, sweep
 
 Progress = Callable[[str, float], None]  # what is being done, and which share of it is done
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from volatilis.paper.predictions import LEARNERS, MEASURES, VARIANTS, mean_and_error
+from volatilis.paper.figures.predictions import LEARNERS, MEASURES, VARIANTS, mean_and_error
 
 # hypothesis, the prefix of its variables, the measures that stand for the indicator, the predicted sign of the difference between
 # the sign biases and of its slope over delta

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from volatilis.learners import ExactBayes, Merge, MessagePassing, ParticleFilter, StratifiedResampling
-from volatilis.paper.published import PublishedStratifiedResampling
+from volatilis.paper.published.code import PublishedStratifiedResampling
 from volatilis.paper.settings import GAUSSIAN, MERGED, NEAR, PARTICLES, family_of
 from volatilis.paper.tuned import TUNED, Best, Environment
 

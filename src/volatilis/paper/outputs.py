@@ -7,10 +7,10 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from volatilis.paper import claims as judged
 from volatilis.paper import hypotheses, tuned
+from volatilis.paper.claims import claims as judged
 from volatilis.paper.context import Context
-from volatilis.paper.figures import Data
+from volatilis.paper.figures.figures import Data
 from volatilis.paper.files import save_table
 from volatilis.paper.ledger import Ledger
 from volatilis.paper.new_learner import Promise

@@ -9,22 +9,24 @@ import shutil
 import sys
 from typing import Any
 
-from volatilis import _cluster
+from volatilis._core import cluster
+from volatilis.experiments.tuning import PUBLISHED_FILE
 from volatilis.paper.context import Context, Order
-from volatilis.paper.figures import FIGURES, SIMULATE, Data, Drawn, Figure
+from volatilis.paper.figures.figures import FIGURES, SIMULATE, Data, Drawn, Figure
 from volatilis.paper.files import room_in, save_picture, save_table
 from volatilis.paper.ledger import Ledger
 from volatilis.paper.settings import SIZES
 from volatilis.paper.tables import csv_name, over_seeds, table_of, with_excess
 from volatilis.paper.tuned import published_or_none
 from volatilis.tables.writing import whole_file
-from volatilis.tuning import PUBLISHED_FILE
 
 
 def reproduce(order: Order) -> pathlib.Path | None:
     """Run an order with progress on the terminal; returns the report's path (None if only claims were asked for)."""
-    from volatilis.paper import claims_terminal, comparison, results
-    from volatilis.paper.progress import Bars
+    from volatilis._core.progress import Bars
+    from volatilis.paper import results
+    from volatilis.paper.claims import terminal
+    from volatilis.paper.published import comparison
 
     figures = chosen(order.figures)
     only_claims = order.figures == ("claims",)
@@ -35,7 +37,7 @@ def reproduce(order: Order) -> pathlib.Path | None:
         if not published_or_none(order.reference):
             print(f"{order.reference} has no {PUBLISHED_FILE}: our own tuned values stand for the authors'", file=sys.stderr)
     if order.scheduler is not None:
-        _cluster.check(order.scheduler)
+        cluster.check(order.scheduler)
     if not order.resume:
         forget(order)
     ledger = Ledger(folder / "store" / f"costs-{order.size}-{order.benchmark}.json")
@@ -55,7 +57,7 @@ def reproduce(order: Order) -> pathlib.Path | None:
             claims = results.judge(data, folder, order.size)
         if only_claims:
             bars.stop()
-            claims_terminal.show(claims)
+            terminal.show(claims)
             return None
         with ledger.part("drawing"):
             drawn = [draw(figure, data, context) for figure in figures]

@@ -9,15 +9,17 @@ import shlex
 from importlib.metadata import version
 from typing import Any
 
-from volatilis import report as page
-from volatilis.paper import claims as judged
-from volatilis.paper import comparison, outputs, steady_state
+from volatilis.html.paper import report as page
+from volatilis.paper import outputs
+from volatilis.paper.claims import claims as judged
 from volatilis.paper.context import Context, Order
-from volatilis.paper.errata import ERRATA
-from volatilis.paper.figures import Data, Drawn
+from volatilis.paper.errata.errata import ERRATA
+from volatilis.paper.figures import steady_state
+from volatilis.paper.figures.figures import Data, Drawn
 from volatilis.paper.files import save_table
 from volatilis.paper.ledger import Cost
 from volatilis.paper.new_learner import Promise, promises
+from volatilis.paper.published import comparison
 from volatilis.paper.settings import NOISE_NAMES, NOISES, RATES, TASKS
 from volatilis.paper.tables import csv_name
 from volatilis.tables.writing import write_text

@@ -15,8 +15,9 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from importlib.metadata import version
 from typing import Any, NamedTuple
 
-from volatilis import _cluster, tuning
+from volatilis._core import cluster
 from volatilis.environments import ChangingEnvironment
+from volatilis.experiments import tuning
 from volatilis.learners import Leaky, Nas10, Nas10Star, Nas12, Nas12Star, SMiLe, VarSMiLe
 from volatilis.paper.settings import CATEGORICAL, GAUSSIAN, Size, family_of
 from volatilis.tables.writing import write_text
@@ -93,7 +94,7 @@ def _on_threads(jobs: list[Job], size: Size, workers: int | None) -> Iterator[tu
 
 
 def _on_cluster(jobs: list[Job], size: Size, address: str) -> Iterator[tuple[Job, Best]]:
-    return _cluster.results(_tune_one, {job: (*job, size) for job in jobs}, address)
+    return cluster.results(_tune_one, {job: (*job, size) for job in jobs}, address)
 
 
 def _shown(sequences: tuple[int, int]) -> str:

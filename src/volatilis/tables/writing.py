@@ -14,8 +14,8 @@ from typing import IO, Any
 
 import numpy as np
 
+from volatilis._core.leftovers import unfinished_file
 from volatilis.tables.formats import compressed, kind_of
-from volatilis.tables.leftovers import unfinished_file
 
 STANDARD_OUTPUT = "-"
 SLICE = 1 << 12  # rows

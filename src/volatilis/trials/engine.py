@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from volatilis._arguments import missing_policy, thread_count
 from volatilis.catalogue import Recipe
+from volatilis.running.arguments import missing_policy, thread_count
 from volatilis.tables import Table, arrow, column_named, kind_of, open_table, writer
 from volatilis.trials.groups import Group, Key, split
 from volatilis.trials.inputs import Inputs, Roles, Rows

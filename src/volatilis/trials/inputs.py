@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from volatilis._arguments import step_events
 from volatilis.catalogue import make_family, make_learner, number
+from volatilis.running.arguments import step_events
 from volatilis.tables import TableError, numbers, texts
 from volatilis.trials.groups import Group, Key, shown
 from volatilis.trials.ordering import TrialOrder

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from volatilis.learners._hypotheses import Hypotheses
+from volatilis.running.traces import DIVERGENCES, defined_readouts
 from volatilis.surprise import check_divergence
-from volatilis.traces import DIVERGENCES, defined_readouts
 
 
 class Measure(NamedTuple):

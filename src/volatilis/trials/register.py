@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from volatilis._seeds import generator_key, named_seed
+from volatilis._core.seeds import generator_key, named_seed
 from volatilis.trials.groups import Group, Key
 from volatilis.trials.inputs import Inputs, Rows
 from volatilis.trials.sessions import Session

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from volatilis import _pieces
-from volatilis._drivers import Outputs
-from volatilis.traces import DIVERGENCES, Trace
-from volatilis.tuning import Stopped
+from volatilis.experiments.tuning import Stopped
+from volatilis.running import pieces as _pieces
+from volatilis.running.drivers import Outputs
+from volatilis.running.traces import DIVERGENCES, Trace
 
 PIECE = 1 << 14  # steps between two looks at whether to stop
 SLOW_PIECE = 1 << 7  # of a mixture's divergences, which take milliseconds a step

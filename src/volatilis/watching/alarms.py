@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from volatilis._drivers import Outputs
-from volatilis.traces import defined_readouts
+from volatilis.running.drivers import Outputs
+from volatilis.running.traces import defined_readouts
 
 DEFAULT = 0.5
 

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from volatilis import _drivers
-from volatilis._compile import Call
-from volatilis._drivers import Outputs, outputs
-from volatilis._seeds import generator_key, named_seed
+from volatilis._compiler.calls import Call
+from volatilis._core.seeds import generator_key, named_seed
 from volatilis.learners._hypotheses import Hypotheses
 from volatilis.learners._many import kept_arrays, many_states, put
-from volatilis.traces import defined_readouts
+from volatilis.running import drivers
+from volatilis.running.drivers import Outputs, outputs
+from volatilis.running.traces import defined_readouts
 from volatilis.watching.slow import told_if_slow
 
 ROWS = 1 << 12  # lines that native code takes at a time
@@ -148,7 +148,7 @@ class Keyed:
         if self._calls[index][0] is not states:  # bound to its memory
             arguments = (self._order, self._rows, self._ys, self._events, self._progress, self._out)
             with told_if_slow(self._tell, COMPILING):
-                self._calls[index] = (states, Call(_drivers.run_keyed, self.learner, states, *arguments).run)
+                self._calls[index] = (states, Call(drivers.run_keyed, self.learner, states, *arguments).run)
         self._progress[:] = 0, count
         self._calls[index][1]()
         return int(self._progress[0])

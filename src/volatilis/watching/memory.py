@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from volatilis.learners._many import kept_arrays
-from volatilis.state_files import StateFileError
+from volatilis.running.state_files import StateFileError
 from volatilis.watching import state
 from volatilis.watching.alarms import Alarms
 from volatilis.watching.keyed import Keyed, Pool

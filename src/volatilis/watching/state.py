@@ -12,7 +12,7 @@ from typing import IO, Any
 import numpy as np
 
 from volatilis.learners import ParticleFilter
-from volatilis.state_files import StateFileError
+from volatilis.running.state_files import StateFileError
 from volatilis.tables.writing import whole_file
 
 FORMAT, VERSION = "volatilis-watch", 1

@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from volatilis._arguments import missing_policy
-from volatilis._drivers import OBSERVE
+from volatilis.running.arguments import missing_policy
+from volatilis.running.drivers import OBSERVE
 from volatilis.watching.alarms import Alarms, rules_for
 from volatilis.watching.keyed import ROWS, Keyed
 from volatilis.watching.lines import Block, Lines

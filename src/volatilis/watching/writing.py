@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from volatilis import surprise
-from volatilis._drivers import Outputs
-from volatilis.traces import defined_readouts
+from volatilis.running.drivers import Outputs
+from volatilis.running.traces import defined_readouts
 from volatilis.watching.records import Fields
 
 FORMATS = ("jsonl", "csv")

@@ -11,7 +11,7 @@ from volatilis.behaviour.design.power import Power, power
 from volatilis.behaviour.design.sequences import Chosen, choose
 from volatilis.behaviour.design.setting import Setting, check
 from volatilis.behaviour.design.terminal import show
-from volatilis.behaviour.outputs import save_figure
+from volatilis.behaviour.fitting.outputs import save_figure
 from volatilis.tables import check_outputs
 
 DPI = 110

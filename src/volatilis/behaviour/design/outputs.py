@@ -10,7 +10,7 @@ import numpy as np
 
 from volatilis.behaviour.design.power import Power
 from volatilis.behaviour.design.sequences import Chosen
-from volatilis.behaviour.outputs import write_columns
+from volatilis.behaviour.fitting.outputs import write_columns
 
 
 def write_power(path: str | os.PathLike[str], powers: Mapping[str, Power]) -> None:

@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from volatilis._arguments import thread_count
+from volatilis._core.processes import pool_of
 from volatilis.behaviour.design.repetition import experiment, findings
 from volatilis.behaviour.design.setting import Setting, check
 from volatilis.behaviour.design.store import Store
-from volatilis.behaviour.processes import pool_of
+from volatilis.running.arguments import thread_count
 
 TOGETHER = 2  # experiments that a process does at a time; one that is stopped finishes them
 

@@ -11,18 +11,18 @@ from typing import Any
 
 import numpy as np
 
-from volatilis._drivers import OBSERVE
-from volatilis._seeds import generator_key
+from volatilis._core.seeds import generator_key
 from volatilis.behaviour.design.setting import Setting
 from volatilis.behaviour.design.simulation import MEASURES, believe_first, measure, noise_of, observed, outcomes
-from volatilis.behaviour.fitting import fit
-from volatilis.behaviour.models import Model
-from volatilis.behaviour.objective import COPIES
-from volatilis.behaviour.predictions.estimators import ADJUSTED, Sums, estimate_first, estimate_second, sums_first, sums_second
-from volatilis.behaviour.predictions.hypotheses import BAYES_FACTOR, SHANNON, TABLE_1, TABLE_2
-from volatilis.behaviour.predictions.statistics import decide
-from volatilis.behaviour.scoring import Person, Trials, log_likelihoods
-from volatilis.running import run
+from volatilis.behaviour.fitting.fit import fit
+from volatilis.behaviour.fitting.models import Model
+from volatilis.behaviour.fitting.objective import COPIES
+from volatilis.behaviour.fitting.scoring import Person, Trials, log_likelihoods
+from volatilis.predictions.estimators import ADJUSTED, Sums, estimate_first, estimate_second, sums_first, sums_second
+from volatilis.predictions.hypotheses import BAYES_FACTOR, SHANNON, TABLE_1, TABLE_2
+from volatilis.predictions.statistics import decide
+from volatilis.running.drivers import OBSERVE
+from volatilis.running.run import run
 
 HYPOTHESES = {"S_BF": BAYES_FACTOR, "S_Sh": SHANNON}
 STARTS = 2  # of a fit

@@ -6,11 +6,11 @@ import functools
 import math
 from typing import Any, NamedTuple
 
-from volatilis.behaviour.models import Model
-from volatilis.behaviour.predictions.analysis import check_level
-from volatilis.behaviour.predictions.observed import check_belief, why_gaussian
-from volatilis.behaviour.predictions.windows import FirstWindow, SecondWindow, check_windows
+from volatilis.behaviour.fitting.models import Model
+from volatilis.behaviour.indicators.analysis import check_level
+from volatilis.behaviour.indicators.observed import check_belief, why_gaussian
 from volatilis.environments import ChangingEnvironment
+from volatilis.predictions.windows import FirstWindow, SecondWindow, check_windows
 
 LEARNING = ("p_c", "m", "omega")  # what is fitted, with fit=True
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from volatilis.behaviour.design.setting import Setting, make_learner_of
-from volatilis.behaviour.predictions.observed import Believed, Observed, believe
+from volatilis.behaviour.indicators.observed import Believed, Observed, believe
 
 MEASURES = ("S_BF", "S_Sh")
 CALIBRATION = 20_000  # trials that tell how much a measure varies

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from volatilis._core.kept_lines import KeptLines
 from volatilis.behaviour.design.repetition import findings
 from volatilis.behaviour.design.setting import Setting
-from volatilis.behaviour.kept_lines import KeptLines
 
 FORMAT = 2
 

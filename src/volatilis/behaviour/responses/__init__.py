@@ -10,7 +10,7 @@
 does.
 """
 
-from volatilis._fields import Positive, Probability, Real
+from volatilis._core.fields import Positive, Probability, Real
 from volatilis.behaviour.responses._base import NonNegative, Share, estimate, response, uncertainty
 from volatilis.behaviour.responses.choice import Softmax
 from volatilis.behaviour.responses.confidence import Confidence

@@ -16,8 +16,8 @@ from typing import Annotated, Any, TypeVar
 
 import numpy as np
 
-from volatilis._fields import Rule, _float, validated
-from volatilis._registry import compiled_function, compiled_methods, python_only
+from volatilis._compiler.registry import compiled_function, compiled_methods, python_only
+from volatilis._core.fields import Rule, _float, validated
 
 C = TypeVar("C", bound=type)
 NonNegative = Annotated[float, Rule(_float, lambda v: 0.0 <= v < np.inf, "a finite number, 0 or more")]

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from volatilis._registry import compiled_function, python_only
+from volatilis._compiler.registry import compiled_function, python_only
 from volatilis.behaviour.responses._base import NonNegative, estimate, response
 from volatilis.families.bernoulli import Bernoulli
 from volatilis.families.categorical import Categorical

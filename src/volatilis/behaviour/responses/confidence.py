@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from volatilis._fields import Positive, Real
-from volatilis._registry import python_only
+from volatilis._compiler.registry import python_only
+from volatilis._core.fields import Positive, Real
 from volatilis.behaviour.responses._base import NonNegative, needs_variance, response, uncertainty
 from volatilis.behaviour.responses.prediction import log_normal
 from volatilis.special import log

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from volatilis._fields import Positive
-from volatilis._registry import compiled_function, python_only
+from volatilis._compiler.registry import compiled_function, python_only
+from volatilis._core.fields import Positive
 from volatilis.behaviour.responses._base import Share, response
 from volatilis.behaviour.responses.choice import check_categories
 from volatilis.special import exp, log, log_1p

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from volatilis._fields import Positive, Real
-from volatilis._registry import compiled_function, python_only
+from volatilis._compiler.registry import compiled_function, python_only
+from volatilis._core.fields import Positive, Real
 from volatilis.behaviour.responses._base import NonNegative, estimate, needs_variance, response, uncertainty
 from volatilis.families.gaussian import Gaussian
 from volatilis.special import LOG_2_PI, log

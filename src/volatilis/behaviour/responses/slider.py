@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from volatilis._fields import Positive, Real
-from volatilis._registry import compiled_function, python_only
+from volatilis._compiler.registry import compiled_function, python_only
+from volatilis._core.fields import Positive, Real
 from volatilis.behaviour.responses._base import NonNegative, estimate, response
 from volatilis.behaviour.responses.prediction import check_noise, log_normal, response_noise
 from volatilis.special import exp, log_1p, log_normal_tail

@@ -1,0 +1,210 @@
+"""Which model describes people best: criteria per person and model, and what they say about the group.
+
+AIC = 2 k - 2 log L and BIC = k log(n) - 2 log L at the maximum of the likelihood, k free parameters, n responses. The Laplace
+evidence is log P(responses, x) + (d/2) log(2 pi) + (1/2) log det covariance at the maximum x of the posterior, with the weak
+prior of `priors`; a whole number that is free costs the logarithm of how many were tried. Cross-validation sums the log
+probability of each fold's responses under the fit to the others (`folds`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from volatilis.behaviour.comparison.folds import Fold, folds
+from volatilis.behaviour.comparison.selection import Selection, select
+from volatilis.behaviour.fitting.cluster import How, fit_people
+from volatilis.behaviour.fitting.fit import Fit, log_evidence
+from volatilis.behaviour.fitting.jobs import Failure, Pool, Progress
+from volatilis.behaviour.fitting.models import Model
+from volatilis.behaviour.fitting.objective import Objective
+from volatilis.behaviour.fitting.parameters import WHOLE, Unit, searched, unit_of
+from volatilis.behaviour.fitting.priors import weak
+from volatilis.behaviour.fitting.scoring import Person
+
+CRITERIA = ("log_likelihood", "aic", "bic", "laplace", "cross_validated")
+RESAMPLES, LEVEL = 10_000, 0.95
+
+
+class Comparison(NamedTuple):
+    """People x models; NaN where there is no number, and `failures` says why.
+
+    fits        at the maximum of the likelihood
+    folds       how many folds each person had, and of what
+    """
+
+    persons: tuple[str, ...]
+    models: tuple[str, ...]
+    parameters: np.ndarray
+    responses: np.ndarray
+    scores: dict[str, np.ndarray]
+    fits: list[list[Fit | Failure]]
+    folds: list[tuple[int, str]]
+    failures: list[Failure]
+
+    def anybody(self) -> bool:
+        """Whether anybody could be fitted."""
+        return any(isinstance(one, Fit) for own in self.fits for one in own)
+
+    def evidence(self, criterion: str) -> np.ndarray:
+        """All criteria on the scale of a log evidence: more is better."""
+        check_criterion(criterion)
+        return self.scores[criterion] * (-0.5 if criterion in ("aic", "bic") else 1.0)
+
+
+class Group(NamedTuple):
+    """All people together, by one criterion on the scale of a log evidence.
+
+    persons      those who count: who has a number under every model
+    total        its sum over people
+    behind       how far each model lies behind the best; low, high: 95 %, people drawn anew
+    best_for     for how many people a model is the best
+    """
+
+    criterion: str
+    persons: tuple[str, ...]
+    left_out: tuple[str, ...]
+    evidence: np.ndarray
+    total: np.ndarray
+    behind: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    best_for: np.ndarray
+    selection: Selection
+
+
+def check_criterion(criterion: str) -> None:
+    if criterion not in CRITERIA:
+        raise ValueError(f"criterion {criterion!r} is not known; {', '.join(CRITERIA)} are")
+
+
+def check_models(models: Sequence[Model], persons: Sequence[Person], least: int = 2) -> None:
+    """What no fit could mend: too few models, two alike, a response model that does not go with a learner."""
+    labels = [model.label for model in models]
+    if len(labels) < least:
+        raise ValueError("a comparison needs two learners or more: give --learner several times")
+    twice = sorted({label for label in labels if labels.count(label) > 1})
+    if twice:
+        raise ValueError(f"two models have the label {twice[0]!r}; parse their learners together, with parse_learners")
+    if not persons:
+        raise ValueError("there is nobody to fit")
+    unit = unit_of_all(persons)
+    for model in models:
+        usual = {name: WHOLE[name][0] if name in WHOLE else _usual(name, unit) for name in model.free()}
+        learner, response = model.make({**persons[0].parts[0].columns, **usual})
+        try:
+            response.check_learner(learner)
+        except TypeError as error:
+            raise ValueError(f"{model.label}: {error}") from None
+
+
+def _usual(name: str, unit: Unit) -> float:
+    one = searched(name, unit)
+    return one.natural(0.5 * (one.first + one.last))
+
+
+def compare(
+    models: Sequence[Model],
+    persons: Sequence[Person],
+    how: How = How(),  # noqa: B008 - a tuple, which nothing changes
+    most_folds: int = 10,
+    progress: Callable[[str, float], None] = lambda what, share: None,
+) -> Comparison:
+    """All criteria for all people. most_folds = 0 leaves cross-validation out."""
+    check_models(models, persons)
+    unit = unit_of_all(persons)
+    split = [folds(person, most_folds) for person in persons]
+    with how.pool(len(models) * sum(2 + len(own) for own, _ in split)) as pool:
+        fits = fit_people(pool, how, models, persons, None, unit, lambda share: progress("likelihood", share))
+        plausible = fit_people(pool, how, models, persons, weak, unit, lambda share: progress("posterior", share))
+        predicted, more = _cross_validated(pool, how, models, split, unit, lambda share: progress("folds", share))
+    counts = np.array([len(model.free()) for model in models])
+    responses = np.array([person.responses for person in persons])
+    logs = np.array([[one.log_likelihood if isinstance(one, Fit) else np.nan for one in own] for own in fits])
+    scores = {
+        "log_likelihood": logs,
+        "aic": 2.0 * counts - 2.0 * logs,
+        "bic": counts * np.log(responses)[:, np.newaxis] - 2.0 * logs,
+        "laplace": np.array([[log_evidence(one) if isinstance(one, Fit) else np.nan for one in own] for own in plausible]),
+    }
+    scores["cross_validated"] = predicted
+    made = [(len(own), kind) for own, kind in split]
+    failures = [one for own in (*fits, *plausible) for one in own if isinstance(one, Failure)]
+    labels = tuple(model.label for model in models)
+    names = tuple(person.name for person in persons)
+    return Comparison(names, labels, counts, responses, scores, fits, made, list(dict.fromkeys([*failures, *more])))
+
+
+def unit_of_all(persons: Sequence[Person]) -> Unit:
+    """One unit for all, so that a prior is the same for everybody."""
+    return unit_of(np.concatenate([person.outcomes() for person in persons]))
+
+
+def _cross_validated(
+    pool: Pool, how: How, models: Sequence[Model], split: Sequence[tuple[list[Fold], str]], unit: Unit, progress: Progress
+) -> tuple[np.ndarray, list[Failure]]:
+    flat = [(i, fold) for i, (own, _) in enumerate(split) for fold in own]
+    total = np.array([np.full(len(models), 0.0 if own else np.nan) for own, _ in split])
+    failures = []
+    fits = fit_people(pool, how, models, [fold.fitted for _, fold in flat], None, unit, progress) if flat else []
+    for (i, fold), own in zip(flat, fits, strict=True):
+        for k, (model, one) in enumerate(zip(models, own, strict=True)):
+            worth = one if isinstance(one, Failure) else predict(model, one, fold.predicted, how.seed)
+            if worth == -np.inf:
+                worth = Failure(fold.fitted.name, model.label, "responses that were left out are impossible under the fit")
+            if isinstance(worth, Failure):
+                failures.append(worth._replace(message=f"in cross-validation: {worth.message}"))
+            total[i, k] += np.nan if isinstance(worth, Failure) else worth
+    return total, failures
+
+
+def predict(model: Model, fit: Fit, person: Person, seed: int) -> float | Failure:
+    """The log probability of responses that were not fitted."""
+    try:
+        return -Objective(model, person, fit.values, (), None, seed)(np.zeros(0))
+    except (ValueError, TypeError) as error:
+        return Failure(person.name, model.label, str(error))
+
+
+# --- all people together -------------------------------------------------------------------------------------------------
+
+
+def group(comparison: Comparison, criterion: str = "bic", seed: int = 0) -> Group:
+    """Sums, differences and random-effects selection. A person without a number under some model is left out, and named."""
+    if comparison.failures and not any(isinstance(one, Fit) for own in comparison.fits for one in own):
+        raise ValueError(f"nobody could be fitted: {comparison.failures[0].message}")
+    return group_of(criterion, comparison.persons, comparison.evidence(criterion), seed)
+
+
+def group_of(criterion: str, persons: Sequence[str], evidence: np.ndarray, seed: int = 0) -> Group:
+    whole = np.isfinite(evidence).all(axis=1)
+    if not whole.any():
+        other = ", ".join(name for name in CRITERIA if name != criterion)
+        raise ValueError(f"nobody has a finite {criterion} under every model; another criterion may do: {other}")
+    kept, logs = tuple(np.array(persons, dtype=object)[whole]), evidence[whole]
+    total = logs.sum(axis=0)
+    apart = logs[:, [int(total.argmax())]] - logs
+    draws = np.random.default_rng(seed).multinomial(len(logs), np.full(len(logs), 1.0 / len(logs)), RESAMPLES) @ apart
+    low, high = np.quantile(draws, [0.5 - 0.5 * LEVEL, 0.5 + 0.5 * LEVEL], axis=0)
+    if len(logs) == 1:  # no other person can be drawn
+        low = high = np.full(logs.shape[1], np.nan)
+    best = np.bincount(logs.argmax(axis=1), minlength=logs.shape[1])
+    out = tuple(np.array(persons, dtype=object)[~whole])
+    return Group(criterion, kept, out, logs, total, apart.sum(axis=0), low, high, best, select(logs))
+
+
+def dataset(comparison: Comparison, found: Group) -> Any:
+    """For pictures and files: an xarray Dataset over person, model."""
+    import xarray
+
+    kept = [comparison.persons.index(name) for name in found.persons]
+    data: dict[str, Any] = {name: (("person", "model"), values[kept]) for name, values in comparison.scores.items()}
+    data["evidence"] = (("person", "model"), found.evidence)
+    for name in ("total", "behind", "low", "high", "best_for"):
+        data[name] = ("model", getattr(found, name))
+    for name in ("frequency", "exceedance", "protected"):
+        data[name] = ("model", getattr(found.selection, name))
+    coordinates = {"person": list(found.persons), "model": list(comparison.models)}
+    return xarray.Dataset(data, coordinates, {"criterion": found.criterion, "omnibus_risk": found.selection.omnibus_risk})

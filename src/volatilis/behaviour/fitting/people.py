@@ -1,0 +1,217 @@
+"""People from a table of trials: their outcomes and responses, checked; a person with nothing to fit is said to be one.
+
+Groups are people. Within a person the learner starts anew where a block begins; trials whose parameters in columns differ (the
+noise of a block) make parts of their own.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from volatilis.behaviour.fitting.models import Model
+from volatilis.behaviour.fitting.scoring import Person, Trials
+from volatilis.catalogue import make_family, number
+from volatilis.running.arguments import missing_policy, step_events
+from volatilis.tables import TableError, column_named, numbers, open_table, texts
+from volatilis.trials.groups import Group, shown, split
+
+WHEN = ("before", "after")
+
+
+class Source(NamedTuple):
+    """Where people's trials stand, by the file's own column names.
+
+    by         what makes a person
+    outcome    what was observed
+    response   what the person said or chose; None: nobody was asked, and there is nothing to fit
+    when       whether the response was given before or after the trial's outcome
+    block      where its value changes a block begins, and the learner starts anew
+    reset      not 0 where a block begins
+    catch      not 0 where the hidden parameter was shown: learned from, but not scored
+    missing    a missing outcome: error, elapse (time passes) or skip (no update)
+    bounds     the ends of a slider: a response beyond them is an error
+    categories names of the categories, in order, where outcomes and responses are texts
+    trial      numbers a person's trials: two with one number are an error, as where two people have one name
+    """
+
+    table: str | os.PathLike[str]
+    by: tuple[str, ...] = ("subject",)
+    outcome: str = "outcome"
+    response: str | None = "prediction"
+    when: str = "before"
+    block: str | None = None
+    reset: str | None = None
+    catch: str | None = None
+    missing: str = "error"
+    bounds: tuple[float, float] | None = None
+    categories: tuple[str, ...] = ()
+    trial: str | None = None
+
+
+class People(NamedTuple):
+    """Those who can be fitted, what is wrong with the others, by name, and what must be known about some who can."""
+
+    persons: tuple[Person, ...]
+    refused: dict[str, str]
+    notes: dict[str, str] = {}  # noqa: RUF012 (never changed)
+
+
+def read_people(source: Source, model: Model, *others: Model) -> People:
+    """All people of a table, for models with one family. The table must fit in memory.
+
+    Rows with the same name are one person, wherever they stand: that is said where they do not stand together.
+    """
+    import pyarrow as pa
+
+    if any(other.family != model.family for other in others):
+        raise ValueError("people are read for one family; the models have several")
+
+    missing_policy(source.missing)
+    if source.when not in WHEN:
+        raise ValueError(f"when = {source.when!r} is not accepted; a response was given before or after the outcome")
+    table = open_table(source.table)
+    columns = tuple(dict.fromkeys(name for one in (model, *others) for name in one.columns()))
+    for name, use in _columns(source, columns):
+        column_named(table.columns, name, table.path, use)
+    batches = list(table.batches())
+    if not batches:
+        raise TableError(f"{table.path} has a header and no rows")
+    rows = pa.RecordBatch.from_arrays(
+        [pa.concat_arrays([batch.column(i) for batch in batches]) for i in range(len(table.columns))], schema=table.schema
+    )
+    reader = _Reader(table.path, rows, source, model, columns)
+    persons, refused, notes = [], {}, {}
+    for group in split(rows, source.by, table.path, 1):
+        name = "/".join(group.key)
+        try:
+            persons.append(reader.person(name, group))
+        except TableError as error:
+            refused[name] = str(error)
+            continue
+        places = 1 + int(np.sum(np.diff(np.arange(rows.num_rows)[group.rows]) != 1))
+        if places > 1:
+            notes[name] = f"rows in {places} places of the table, taken as one person"
+    return People(tuple(persons), refused, notes)
+
+
+def _columns(source: Source, parameters: tuple[str, ...]) -> list[tuple[str, str]]:
+    block, reset = (source.block, "where a block begins"), (source.reset, "where a block begins")
+    given = (source.response, "the response")
+    optional = (given, block, reset, (source.catch, "catch trials"), (source.trial, "the number of a trial"))
+    return [
+        (source.outcome, "the outcome"),
+        *((name, "a person") for name in source.by),
+        *((name, use) for name, use in optional if name is not None),
+        *((name, "a parameter") for name in parameters),
+    ]
+
+
+class _Reader:
+    """The columns of a table as people need them."""
+
+    def __init__(self, path: str, rows: Any, source: Source, model: Model, parameters: tuple[str, ...]) -> None:
+        self._path, self._source, self._model = path, source, model
+        read = self._categories if source.categories else self._numbers
+        self._outcomes = read(rows, source.outcome)
+        self._given = np.full(rows.num_rows, np.nan) if source.response is None else read(rows, source.response)
+        self._begins = self._marks(rows, source.reset)
+        self._catch = self._marks(rows, source.catch)
+        self._blocks = None if source.block is None else np.array(texts(rows.column(source.block)), dtype=object)
+        self._parameters = {name: np.array(texts(rows.column(name)), dtype=object) for name in parameters}
+        self._trials = None if source.trial is None else self._numbers(rows, source.trial)
+
+    def person(self, name: str, group: Group) -> Person:
+        own = np.arange(len(self._outcomes))[group.rows]
+        given, scored = self._given[own], ~np.isnan(self._given[own]) & ~self._catch[own]
+        if self._source.response is not None and not scored.any():
+            raise TableError(f"{shown(self._source.by, group.key)}: no response to fit")
+        self._check_bounds(own, given)
+        begins = self._begins[own].copy()
+        if self._blocks is not None:
+            begins[1:] |= self._blocks[own][1:] != self._blocks[own][:-1]
+        self._check_trials(own, group)
+        self._check_order(own, begins)
+        return Person(name, tuple(self._part(own[part], begins[part], given[part], scored[part]) for part in self._parts(own)))
+
+    def _check_bounds(self, own: np.ndarray, given: np.ndarray) -> None:
+        low, high = self._source.bounds or (-np.inf, np.inf)
+        if np.isinf(given).any():
+            row = own[int(np.argmax(np.isinf(given)))] + 1
+            raise TableError(f"{self._path}: row {row}, column {self._source.response!r} is infinite")
+        beyond = ~np.isnan(given) & ((given < low) | (given > high))
+        if beyond.any():
+            i = int(np.argmax(beyond))
+            where = f"row {own[i] + 1}, column {self._source.response!r}"
+            raise TableError(f"{self._path}: {where}: {given[i]:g} lies beyond the slider, {low:g} to {high:g}")
+
+    def _check_trials(self, own: np.ndarray, group: Group) -> None:
+        if self._trials is None:
+            return
+        numbered = self._trials[own] if self._blocks is None else list(zip(self._blocks[own], self._trials[own], strict=True))
+        first: dict[Any, int] = {}
+        for row, key in zip(own, numbered, strict=True):
+            if key in first:
+                both = f"rows {first[key] + 1} and {row + 1} are both trial {self._trials[row]:g}"
+                hint = "two people with one name? Name a column that tells them apart with --by too"
+                raise TableError(f"{self._path}: {shown(self._source.by, group.key)}: {both}; {hint}")
+            first[key] = int(row)
+
+    def _check_order(self, own: np.ndarray, begins: np.ndarray) -> None:
+        """Learners learn in the order of the rows. Numbers may start again where a block begins."""
+        if self._trials is None:
+            return
+        back = np.flatnonzero((np.diff(self._trials[own]) < 0.0) & ~begins[1:])
+        if back.size:
+            before, row = own[back[0]], own[back[0] + 1]
+            both = f"row {row + 1} is trial {self._trials[row]:g}, after trial {self._trials[before]:g} in row {before + 1}"
+            raise TableError(f"{self._path}: {both}; sort the table by {self._source.trial}, or name what parts blocks: --block")
+
+    def _parts(self, own: np.ndarray) -> list[np.ndarray]:
+        """Positions that share all parameters in columns, in one run."""
+        differ = np.zeros(len(own), dtype=bool)
+        for values in self._parameters.values():
+            differ[1:] |= values[own][1:] != values[own][:-1]
+        return np.split(np.arange(len(own)), np.flatnonzero(differ))
+
+    def _part(self, rows: np.ndarray, begins: np.ndarray, given: np.ndarray, scored: np.ndarray) -> Trials:
+        columns = {name: self._parameter(name, values, rows) for name, values in self._parameters.items()}
+        family = make_family(self._model.family, columns | dict.fromkeys(self._model.family.free(), 1.0))
+        try:
+            values, absent = family.observations(self._outcomes[rows])
+        except (ValueError, TypeError) as error:
+            raise TableError(
+                f"{self._path}: rows {rows[0] + 1} to {rows[-1] + 1}, column {self._source.outcome!r}: {error}"
+            ) from None
+        if absent.any() and self._source.missing == "error":
+            row = rows[int(np.argmax(absent))] + 1
+            raise TableError(
+                f"{self._path}: row {row}, column {self._source.outcome!r} is missing; --missing elapse or skip accepts that"
+            )
+        events = step_events(absent, begins, self._source.missing)
+        return Trials(values, events, given, scored, self._source.when == "after", columns, rows)
+
+    def _parameter(self, name: str, values: np.ndarray, rows: np.ndarray) -> float:
+        try:
+            return number(values[rows[0]] or "")
+        except ValueError:
+            raise TableError(f"{self._path}: row {rows[0] + 1}, column {name!r}: {values[rows[0]]!r} is not a number") from None
+
+    def _numbers(self, rows: Any, name: str) -> np.ndarray:
+        return numbers(rows.column(name), self._path, 1, name)
+
+    def _marks(self, rows: Any, name: str | None) -> np.ndarray:
+        """Where a column is not 0; a missing value is 0."""
+        return np.zeros(rows.num_rows, dtype=bool) if name is None else np.nan_to_num(self._numbers(rows, name)) != 0.0
+
+    def _categories(self, rows: Any, name: str) -> np.ndarray:
+        codes = {text: float(code) for code, text in enumerate(self._source.categories)}
+        found = np.empty(rows.num_rows)
+        for i, text in enumerate(texts(rows.column(name))):
+            if text is not None and text not in codes:
+                declared = ", ".join(map(repr, codes))
+                raise TableError(f"{self._path}: row {i + 1}, column {name!r}: {text!r} was not declared; {declared} were")
+            found[i] = np.nan if text is None else codes[text]
+        return found

@@ -1,0 +1,60 @@
+"""A user's own response models: known by a name, from a class or from a file of classes."""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+import pathlib
+import re
+import sys
+
+from volatilis._core.fields import rules_of
+from volatilis.behaviour.fitting.models import RESPONSES
+from volatilis.behaviour.fitting.parameters import RANGES, Range, usual_range
+
+LOADED = "volatilis_own_"  # how modules that were read from a file are called
+files: list[str] = []  # that were read, for other processes
+
+
+def register_response(name: str, cls: type, **ranges: Range) -> None:
+    """Make a class with `@response` known under a name: register_response("rounded", Rounded).
+
+    ranges    where parameters are searched; without one a parameter that no other model has gets a wide one, as its field accepts
+    """
+    if not getattr(cls, "_is_response", False):
+        raise TypeError(f"{cls.__name__} is not a response model; put @response above the class")
+    if RESPONSES.get(name, cls) is not cls and RESPONSES[name].__module__.startswith("volatilis."):
+        raise ValueError(f"there is a response model {name!r} already; choose another name")
+    for field, rule in rules_of(cls).items():
+        if field in ranges or field not in RANGES:
+            RANGES[field] = ranges.get(field) or usual_range(rule)
+    RESPONSES[name] = cls
+
+
+def load_responses(path: str) -> list[str]:
+    """All response models of a Python file, each known by its class's name in small letters (NearTheEdge: near-the-edge)."""
+    where = pathlib.Path(path).resolve()
+    specification = importlib.util.spec_from_file_location(LOADED + where.stem, where)
+    if not where.is_file() or specification is None or specification.loader is None:
+        raise ValueError(f"{path} is not a Python file, from which response models are read")
+    module = importlib.util.module_from_spec(specification)
+    sys.modules[specification.name] = module
+    specification.loader.exec_module(module)
+    own = [cls for _, cls in inspect.getmembers(module, inspect.isclass) if getattr(cls, "_is_response", False)]
+    found = {_name(cls): cls for cls in own if cls.__module__ == module.__name__}
+    if not found:
+        raise ValueError(f"{path} has no response model, a class with @response above it")
+    for name, cls in found.items():
+        register_response(name, cls)
+    if str(where) not in files:
+        files.append(str(where))
+    return list(found)
+
+
+def texts() -> list[str]:
+    """What stands in the files that were read."""
+    return [pathlib.Path(path).read_text() for path in files]
+
+
+def _name(cls: type) -> str:
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", cls.__name__).lower()

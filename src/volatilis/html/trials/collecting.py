@@ -1,0 +1,218 @@
+"""Collects what the pictures need while a table is run over; how much of it, is bounded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from volatilis import families
+from volatilis.html.trials.strips import MOST, Strip, expects_outcome, strips_for
+from volatilis.html.trials.summaries import Person, Tally
+from volatilis.tables import TableError, column_named, numbers
+from volatilis.trials.engine import Engine
+from volatilis.trials.groups import Group, Key
+from volatilis.trials.measures import Column
+from volatilis.trials.watching import Seen
+
+GROUPS = 500  # groups that are drawn, unless more are asked for
+MOST_GROUPS = 10_000  # that can be asked for: a browser has to hold them all
+NUMBERS_PER_GROUP = 4_000  # all groups share the room: 2 million numbers for 500
+SURPRISES = ("log_bayes_factor_surprise", "shannon_surprise", "bayesian_surprise", "confidence_corrected_surprise", "run_length")
+DRAWN = ("mean", "variance", *SURPRISES, "adaptation_rate")
+PREDICTION = "prediction"
+BYTES_PER_NUMBER = 16 / 3  # single precision, as text
+BYTES_PER_GROUP, BYTES_PER_COLUMN = 300, 60  # what stands around them
+
+
+class GroupPicture:
+    """One group: its first rows, as many as there is room for, and what is summed up over all of them."""
+
+    def __init__(self, key: Key, labels: list[str]) -> None:
+        self.key = key
+        self.rows = self.drawn = self.missing = 0
+        self.person, self.tallies = Person(), {label: Tally() for label in labels}
+        self._pieces: list[np.ndarray] = []
+        self._resets: list[np.ndarray] = []
+
+    def add(self, numbers: np.ndarray, resets: np.ndarray | None) -> None:
+        """numbers: (rows, columns)."""
+        self._pieces.append(numbers)
+        self._resets.append(np.zeros(len(numbers), dtype=bool) if resets is None else resets)
+        self.drawn += len(numbers)
+
+    def numbers(self) -> np.ndarray:
+        return np.concatenate(self._pieces)
+
+    def resets(self) -> np.ndarray:
+        """Where the learners start anew."""
+        return np.flatnonzero(np.concatenate(self._resets))
+
+
+class Collector:
+    """A watcher: give it to `run_table`, and its content to `page`, or to `put`, which is called with it at the end."""
+
+    def __init__(
+        self,
+        groups: int = GROUPS,
+        prediction: tuple[str, ...] | None = None,
+        put: Callable[[Collector], None] = lambda collector: None,
+    ) -> None:
+        if not 1 <= groups <= MOST_GROUPS:
+            raise ValueError(
+                f"a report of {groups:,} groups is not accepted; 1 to {MOST_GROUPS:,} are: run over a part of the table"
+            )
+        self.limit, self._asked, self._put = groups, prediction, put
+        self.room = groups * NUMBERS_PER_GROUP
+        self.pictures: dict[Key, GroupPicture] = {}
+        self.notes: list[str] = []
+
+    def begin(self, engine: Engine) -> None:
+        """Which columns are kept follows from the learners and the family."""
+        self.engine = engine
+        family = engine.examples[0].family
+        self.all_strips = strips_for(family, engine.inputs.outcome, engine.order.categories)
+        self.strips: list[Strip] = self.all_strips[:MOST]
+        self.categorical = isinstance(family, families.Categorical)
+        self.labels = [recipe.label for recipe in engine.order.learners]
+        elements = {strip.element for strip in self.strips}
+        self.columns: list[Column] = [c for c in engine.columns if c.measure in DRAWN and (c.element or 0) in elements]
+        self.prediction = self._prediction_columns()
+        self._means = {label: self._location(label) for label in self.labels}
+        self._left = self.room
+
+    @property
+    def width(self) -> int:
+        """Numbers per trial: its own number, outcomes, predictions, and what was computed."""
+        return 1 + len(self.engine.inputs.outcome) + len(self.prediction) + len(self.columns)
+
+    @property
+    def cut(self) -> list[GroupPicture]:
+        """The groups of which the last trials are not drawn."""
+        return [picture for picture in self.pictures.values() if picture.drawn < picture.rows]
+
+    def see(self, seen: Seen) -> None:
+        predictions = self._predictions(seen)
+        outcomes = seen.rows.outcomes.reshape(len(seen.rows.outcomes), -1)
+        for group in seen.groups:
+            if group.key not in self.pictures:
+                if len(self.pictures) == self.limit or self._left < self.width:
+                    continue
+                self.pictures[group.key] = GroupPicture(group.key, self.labels)
+            picture = self.pictures[group.key]
+            resets = None if seen.rows.resets is None else seen.rows.resets[group.rows]
+            picture.person.add(predictions[group.rows], outcomes[group.rows], self.categorical)
+            self._sum_up(picture, group, outcomes[group.rows], resets, seen.computed)
+            self._draw(picture, group, seen, outcomes, predictions, resets)
+            picture.rows += len(outcomes[group.rows])
+
+    def end(self) -> None:
+        self._put(self)
+
+    # --- what is drawn ---------------------------------------------------------------------------------------------------
+
+    def _draw(
+        self,
+        picture: GroupPicture,
+        group: Group,
+        seen: Seen,
+        outcomes: np.ndarray,
+        predictions: np.ndarray,
+        resets: np.ndarray | None,
+    ) -> None:
+        own = outcomes[group.rows]
+        take = min(len(own), self._left // self.width)
+        if take == 0 or picture.drawn < picture.rows:  # nothing after a gap
+            return
+        trials = seen.rows.trials
+        numbered = np.arange(picture.rows + 1.0, picture.rows + len(own) + 1.0) if trials is None else trials[group.rows]
+        computed = [seen.computed[column.name][group.rows][:, None] for column in self.columns]
+        every = np.hstack([numbered[:, None], own, predictions[group.rows], *computed])
+        picture.add(every[:take].copy(), None if resets is None else resets[:take].copy())
+        self._left -= take * self.width
+
+    def _prediction_columns(self) -> tuple[str, ...]:
+        table, outcomes = self.engine.table, self.engine.inputs.outcome
+        if self._asked is None:
+            return (PREDICTION,) if PREDICTION in table.columns and len(outcomes) == 1 and PREDICTION not in outcomes else ()
+        if len(self._asked) != len(outcomes):
+            raise ValueError(f"--prediction names {len(self._asked)} columns, --outcome {len(outcomes)}; one for each is needed")
+        return tuple(column_named(table.columns, name, table.path, "people's prediction") for name in self._asked)
+
+    def _predictions(self, seen: Seen) -> np.ndarray:
+        """One column per outcome, or none. A column that was found and not asked for is left out where it cannot be read."""
+        rows = len(seen.rows.outcomes)
+        if not self.prediction:
+            return np.empty((rows, 0))
+        inputs, rows_before = self.engine.inputs, seen.rows.first
+        try:
+            if self.categorical:
+                return inputs.values(seen.batch, self.prediction, rows_before).reshape(rows, -1)
+            columns = [numbers(seen.batch.column(name), self.engine.table.path, rows_before, name) for name in self.prediction]
+            return np.stack(columns, axis=1)
+        except TableError as error:
+            if self._asked is not None:
+                raise
+            self.notes = self.notes or [f"The column {PREDICTION!r} is drawn only as far as it can be read. {error}."]
+            return np.full((rows, 1), np.nan)
+
+    # --- what is summed up -----------------------------------------------------------------------------------------------
+
+    def _sum_up(
+        self,
+        picture: GroupPicture,
+        group: Group,
+        outcomes: np.ndarray,
+        resets: np.ndarray | None,
+        computed: dict[str, np.ndarray],
+    ) -> None:
+        picture.missing += int(np.isnan(outcomes).any(axis=1).sum())
+        for label, tally in picture.tallies.items():
+            for measure, add in (("adaptation_rate", tally.add_rates), ("shannon_surprise", tally.add_surprise)):
+                if f"{label}_{measure}" in computed:
+                    add(computed[f"{label}_{measure}"][group.rows])
+            if self._means[label]:
+                means = np.stack([computed[name][group.rows] for name in self._means[label]], axis=1)
+                tally.add_estimates(means, outcomes, resets, self.categorical)
+
+    def _location(self, label: str) -> list[str]:
+        """The columns that estimate the outcome's mean; none where no parameter is that mean, or none was computed."""
+        if not expects_outcome(self.all_strips):
+            return []
+        elements = {strip.element for strip in self.all_strips if strip.outcome is not None}
+        mine = [c for c in self.engine.columns if c.label == label and c.measure == "mean"]
+        return [column.name for column in mine if (column.element or 0) in elements]
+
+
+def left_out(collector: Collector) -> list[str]:
+    """What is not in the pictures, and how to get it."""
+    summary, drawn, cut = collector.engine.summary(), len(collector.pictures), len(collector.cut)
+    said = []
+    if drawn < summary.groups or cut:
+        numbers = summary.rows * collector.width
+        enough = max(summary.groups, -(-numbers // NUMBERS_PER_GROUP))
+        cuts = f", of {cut:,} of them only the first trials (sums are of all trials)" if cut else ""
+        around = summary.groups * (BYTES_PER_GROUP + BYTES_PER_COLUMN * collector.width)
+        size = f"a page of up to {(numbers * BYTES_PER_NUMBER + around) / 1e6:,.0f} MB"
+        more = f"--report-groups {enough} draws all, in {size}; a part of the table needs less."
+        if enough > MOST_GROUPS:
+            more = (
+                f"All would be {size}; --report-groups {MOST_GROUPS} draws as many as can be, and a part of the table the others."
+            )
+        said.append(f"Drawn: the first {drawn:,} of {summary.groups:,} groups{cuts}. {more}")
+    if len(collector.all_strips) > len(collector.strips):
+        said.append(f"{len(collector.strips)} of {len(collector.all_strips)} categories or parameters are drawn: the first.")
+    return said + collector.notes
+
+
+def frame_of(picture: GroupPicture, collector: Collector) -> dict[str, Any]:
+    """The drawn numbers by what they are: trial, outcomes, predictions and the computed columns in their order."""
+    numbers, outcomes, predictions = picture.numbers(), len(collector.engine.inputs.outcome), len(collector.prediction)
+    first = 1 + outcomes
+    return {
+        "trial": numbers[:, 0],
+        "outcomes": list(numbers[:, 1:first].T),
+        "predictions": list(numbers[:, first : first + predictions].T),
+        "computed": list(numbers[:, first + predictions :].T),
+    }

@@ -1,0 +1,88 @@
+"""What the authors' published code does where it is wrong, kept apart for comparison with their numbers."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from volatilis._compiler.registry import compiled_function
+from volatilis._core.fields import AnyFamily, Count, Probability
+from volatilis.learners._base import learner_with_hypotheses
+from volatilis.learners._hypotheses import Hypotheses, exact_step, forget, normalise
+from volatilis.learners._step import Info
+from volatilis.special import uniform
+
+
+@learner_with_hypotheses
+class PublishedStratifiedResampling(NamedTuple):
+    """SORN as published (errata 1): the threshold c is searched with strict inequalities.
+
+    Where weights are exactly 0, no c passes, the search ends at c = 1/n with no hypothesis counted as heavy, and the stratified
+    sample then lets hypotheses without weight survive, all with weight c.
+    """
+
+    family: AnyFamily
+    p_c: Probability
+    n: Count
+
+    def update(self, state: Hypotheses, y: Any) -> Info:
+        info = exact_step(self.family, self.p_c, state, y, 5e-324)  # weights underflow where double precision ends
+        resample_as_published(state, self.n)
+        return info
+
+    def approximate(self, state: Hypotheses) -> None:
+        resample_as_published(state, self.n)
+
+
+@compiled_function
+def resample_as_published(state: Hypotheses, n: int) -> None:
+    count, w, order = state.count[0], state.weights, state.scratch
+    if count <= n:
+        return
+    for i in range(count):
+        order[heavier(w, i, count)] = i
+    c = published_threshold(w, order, count, n)
+    heavy = c < 1.0 / n
+    point, kept = c * uniform(state.random), 0
+    for k in range(count):  # the heaviest first
+        i = int(order[k])
+        stays = heavy and w[i] >= c
+        if not stays:
+            point -= w[i]
+            w[i] = c
+            if point <= 0.0 and kept < n:
+                stays = True
+                point += c
+        kept += 1 if stays else 0
+        w[i] = w[i] if stays else -1.0
+    kept = 0
+    for _ in range(count):
+        if w[kept] >= 0.0:
+            kept += 1
+        else:
+            forget(state, kept)
+    normalise(state)
+
+
+@compiled_function
+def heavier(w: Any, i: int, count: int) -> int:
+    """How many come before the i-th where weights fall; of equal ones the first. Counting has no branches: eight at a time."""
+    before = 0
+    for j in range(i):
+        before += 1 if w[j] >= w[i] else 0
+    for j in range(i + 1, count):
+        before += 1 if w[j] > w[i] else 0
+    return before
+
+
+@compiled_function
+def published_threshold(w: Any, order: Any, count: int, n: int) -> float:
+    """The c of sum_i min(w_i / c, 1) = n, if the k-th weight is strictly above and the next strictly below it; else 1/n."""
+    light = 0.0
+    for k in range(n - 1, count):
+        light += w[int(order[k])]
+    for heavy in range(n - 1, 0, -1):
+        c = light / (n - heavy)
+        if w[int(order[heavy - 1])] > c and w[int(order[heavy])] < c:
+            return c
+        light += w[int(order[heavy - 1])]
+    return 1.0 / n

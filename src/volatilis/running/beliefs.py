@@ -1,0 +1,122 @@
+"""What a learner believes at one moment."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from volatilis._core.seeds import seed_sequence
+from volatilis.families._base import Beliefs
+from volatilis.learners._hypotheses import Hypotheses
+
+
+class Belief:
+    """A snapshot of a learner's belief about theta: a weighted mixture of members of its family.
+
+    weights, run_lengths     one per hypothesis, the oldest first
+    mean, variance           of theta
+    pdf, quantile, sample    of the mixture
+    """
+
+    def __init__(self, learner: Any, state: Any) -> None:
+        self._learner, self._family = learner, learner.family
+        if isinstance(state, Hypotheses):
+            alive = np.flatnonzero(state.weights > 0.0)
+            alive = alive[np.argsort(-state.run_lengths[alive], kind="stable")]
+            self._columns = Beliefs(np.ascontiguousarray(state.beliefs.chi[:, alive]), state.beliefs.nu[alive])
+            self.weights, self.run_lengths = state.weights[alive], state.run_lengths[alive]
+        else:
+            i = state.i
+            self._columns = Beliefs(state.beliefs.chi[:, i : i + 1].copy(), state.beliefs.nu[i : i + 1].copy())
+            self.weights, self.run_lengths = np.ones(1), state.run_lengths[i : i + 1].copy()
+
+    def __repr__(self) -> str:
+        count = f"{self.weights.size} hypothes{'i' if self.weights.size == 1 else 'e'}s"
+        return f"Belief(mean={self.mean!r}, {count}, {self._learner!r})"
+
+    @property
+    def mean(self) -> Any:
+        """E[theta]: a number, or an array where theta has several elements."""
+        if "variance" not in self._learner._readouts and self.run_lengths[0] == 0.0:
+            return self._shaped(np.full(self._family.size(), np.nan))
+        read = self._family.estimate if "variance" not in self._learner._readouts else self._family.mean
+        with np.errstate(all="ignore"):
+            return self._mixed(read)
+
+    @property
+    def variance(self) -> Any:
+        """Var[theta], element by element."""
+        self._need_distribution("variance")
+        with np.errstate(all="ignore"):
+            mean = np.atleast_1d(self.mean)
+            infinite = np.isinf(mean)
+            means = np.array([[self._family.mean(self._columns, i, k) for k in self._elements] for i in self._hypotheses])
+            within = np.atleast_1d(self._mixed(self._family.variance))
+            between = self.weights @ (means - mean) ** 2
+        return self._shaped(np.where(infinite, np.inf, within + between))
+
+    def pdf(self, theta: Any) -> Any:
+        """The density at theta; for several parameters the last axis of theta goes over them."""
+        self._need_distribution("pdf")
+        return sum(w * d.pdf(theta) for w, d in self._parts())
+
+    def quantile(self, q: Any) -> Any:
+        """The theta below which there is the share q of the belief; one parameter only."""
+        self._need_distribution("quantile")
+        if self._family.size() != 1:
+            raise TypeError(f"quantile needs one parameter; {type(self._family).__name__} has {self._family.size()}")
+        levels = np.asarray(q, dtype=float)
+        if not np.all((levels >= 0.0) & (levels <= 1.0)):
+            raise ValueError(f"quantile: q = {q!r} is not accepted; it must be from 0 to 1")
+        results = [self._quantile(level) for level in levels.ravel()]
+        return float(results[0]) if levels.ndim == 0 else np.array(results).reshape(levels.shape)
+
+    def sample(self, size: int, seed: int | np.random.SeedSequence = 0) -> np.ndarray:
+        """`size` draws of theta."""
+        self._need_distribution("sample")
+        rng = np.random.default_rng(seed_sequence(seed))
+        counts = rng.multinomial(size, self.weights / self.weights.sum())
+        draws = [
+            np.asarray(d.rvs(size=n, random_state=rng)).reshape(n, -1)
+            for n, (_, d) in zip(counts, self._parts(), strict=True)
+            if n
+        ]
+        joined = np.concatenate(draws) if draws else np.empty((0, self._family.size()))
+        rng.shuffle(joined)
+        return joined[:, 0] if self._family.size() == 1 else joined
+
+    @property
+    def _hypotheses(self) -> range:
+        return range(self.weights.size)
+
+    @property
+    def _elements(self) -> range:
+        return range(self._family.size())
+
+    def _mixed(self, read: Any) -> Any:
+        values = np.array([[read(self._columns, i, k) for k in self._elements] for i in self._hypotheses])
+        return self._shaped(self.weights @ values)
+
+    def _shaped(self, values: np.ndarray) -> Any:
+        return float(values[0]) if values.size == 1 else values
+
+    def _parts(self) -> list[tuple[float, Any]]:
+        return [(float(w), self._family.distribution(self._columns, i)) for i, w in enumerate(self.weights)]
+
+    def _quantile(self, q: float) -> float:
+        """By bisection between the hypotheses' own quantiles."""
+        from scipy.optimize import brentq
+
+        parts = self._parts()
+        own = [float(d.ppf(q)) for _, d in parts]
+        low, high = min(own), max(own)
+        if low == high:
+            return low
+        return float(
+            brentq(lambda x: sum(w * d.cdf(x) for w, d in parts) - q, low, high, xtol=1e-14 * max(abs(low), abs(high), 1e-300))
+        )
+
+    def _need_distribution(self, what: str) -> None:
+        if "variance" not in self._learner._readouts:
+            raise AttributeError(f"{type(self._learner).__name__} has an estimate but no belief, so no {what}")

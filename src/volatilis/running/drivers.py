@@ -1,0 +1,224 @@
+"""The loops around a learner's update: compiled, allocation-free, the same for every learner and family."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from volatilis._compiler.registry import compiled_function, compiled_methods
+
+OBSERVE, ELAPSE, SKIP = 0, 1, 2  # what happens at a step of time
+RESET = 4  # added to it: the learner starts anew before the step
+
+
+@compiled_methods
+class Outputs(NamedTuple):
+    """What a run writes: one number per step of time; of means and variances one per element of theta."""
+
+    means: np.ndarray
+    variances: np.ndarray
+    log_p: np.ndarray
+    log_p_0: np.ndarray
+    gamma: np.ndarray
+    run_length: np.ndarray
+
+
+def outputs(length: int, size: int, readouts: tuple[str, ...]) -> Outputs:
+    """Room for a sequence; a readout that nobody asked for gets none and is not computed.
+
+    All in one allocation: fresh memory comes in pages, and a large piece comes in larger ones.
+    """
+    surprise = length if readouts != ("mean", "run_length") else 0
+    learned = ("mean" in readouts or "variance" in readouts, "variance" in readouts, "run_length" in readouts)
+    rooms = [length * asked for asked in learned]
+    sizes = [rooms[0] * size, rooms[1] * size, surprise, surprise, surprise, rooms[2]]
+    means, variances, log_p, log_p_0, gamma, run_length = np.split(np.empty(sum(sizes)), np.cumsum(sizes)[:-1])
+    return Outputs(means, variances, log_p, log_p_0, gamma, run_length)
+
+
+def lock_step_outputs(length: int, columns: int, size: int, blocks: int) -> list[Outputs]:
+    """For blocks of sequences side by side. All in one allocation: large enough for large pages, which costs far less."""
+    memory = np.empty((blocks, 2 * size + 4, length, columns))
+    return [Outputs(m[:size], m[size : 2 * size], *m[2 * size :]) for m in memory]
+
+
+def run_observations(learner: Any, state: Any, ys: Any, progress: Any, out: Any) -> None:
+    """A whole sequence where every step is an observation, from step progress[0].
+
+    Stops early, and says where, when the state needs more room. Apart from `run_sequence`, since a loop in which nothing else can
+    happen compiles sooner and keeps a learner's state in registers.
+    """
+    for t in range(progress[0], ys.shape[0]):
+        if not learner.has_room(state):
+            progress[0] = t
+            return
+        info = learner.update(state, ys[t])
+        if out.gamma.size > 0:
+            out.log_p[t] = info.log_p
+            out.log_p_0[t] = info.log_p_0
+            out.gamma[t] = info.gamma
+        read_learned(learner, state, t, out)
+    progress[0] = ys.shape[0]
+
+
+def run_sequence(learner: Any, state: Any, ys: Any, events: Any, progress: Any, out: Any) -> None:
+    """The same where time may pass without an observation and blocks begin."""
+    for t in range(progress[0], events.size):
+        if not learner.has_room(state):
+            progress[0] = t
+            return
+        take_step(learner, state, ys[t], events[t], t, out)
+    progress[0] = events.size
+
+
+def run_keyed(learner: Any, states: Any, order: Any, rows: Any, ys: Any, events: Any, progress: Any, out: Any) -> None:
+    """Interleaved sequences: step t = order[j] belongs to the sequence whose state is states.at(rows[t]).
+
+    From j = progress[0] to progress[1]; stops early, and says where, when that state needs more room.
+    """
+    for j in range(progress[0], progress[1]):
+        t = order[j]
+        state = states.at(rows[t])
+        if not learner.has_room(state):
+            progress[0] = j
+            return
+        take_step(learner, state, ys[t], events[t], t, out)
+    progress[0] = progress[1]
+
+
+@compiled_function
+def take_step(learner: Any, state: Any, y: Any, event: Any, t: int, out: Any) -> None:
+    """Step t, an observation or time that passes without one, maybe the first of a block, with its readouts."""
+    if event >= RESET:
+        learner.restart(state)
+        event -= RESET
+    if event == OBSERVE:
+        info = learner.update(state, y)
+        if out.gamma.size > 0:
+            out.log_p[t] = info.log_p
+            out.log_p_0[t] = info.log_p_0
+            out.gamma[t] = info.gamma
+    else:
+        if event == ELAPSE:
+            learner.elapse(state)
+        if out.gamma.size > 0:
+            out.log_p[t] = np.nan
+            out.log_p_0[t] = np.nan
+            out.gamma[t] = np.nan
+    read_learned(learner, state, t, out)
+
+
+@compiled_function
+def read_learned(learner: Any, state: Any, t: int, out: Any) -> None:
+    """What is learned after step t, as far as it was asked for."""
+    if out.means.size > 0:
+        size = learner.family.size()
+        width = size if out.variances.size > 0 else 0
+        learner.read_moments(state, out.means[t * size : (t + 1) * size], out.variances[t * width : (t + 1) * width])
+    if out.run_length.size > 0:
+        out.run_length[t] = learner.read_run_length(state)
+
+
+def estimate_all(learner: Any, state: Any, ys: Any, progress: Any, estimates: Any) -> None:
+    """The estimates alone, (T, size), from step progress[0] to progress[1]; stops early when the state needs more room."""
+    for t in range(progress[0], progress[1]):
+        if not learner.has_room(state):
+            progress[0] = t
+            return
+        learner.update(state, ys[t])
+        for k in range(learner.family.size()):
+            estimates[t, k] = learner.read_mean(state, k)
+    progress[0] = progress[1]
+
+
+def accumulate_errors(
+    learner: Any, state: Any, ys: Any, theta: Any, reference: Any, since: Any, progress: Any, sums: Any, after: Any
+) -> None:
+    """Squared errors of the estimate, summed while the learner runs: nothing is kept per step.
+
+    From step progress[0] to progress[1]; stops early, and says where, when the state needs more room. sums[0] grows by the
+    squared distance to theta (T, size), sums[1] by that to the reference (T, size); after[0, n] and after[1, n] by the error
+    and its square n steps after a change, since[t] = n.
+    """
+    size = learner.family.size()
+    for t in range(progress[0], progress[1]):
+        if not learner.has_room(state):
+            progress[0] = t
+            return
+        learner.update(state, ys[t])
+        error, apart = 0.0, 0.0
+        for k in range(size):
+            estimate = learner.read_mean(state, k)
+            error += (estimate - theta[t, k]) * (estimate - theta[t, k])
+            apart += (estimate - reference[t, k]) * (estimate - reference[t, k])
+        sums[0] += error
+        sums[1] += apart
+        if since[t] < after.shape[1]:
+            after[0, since[t]] += error
+            after[1, since[t]] += error * error
+    progress[0] = progress[1]
+
+
+@compiled_function
+def advance(learner: Any, state: Any, y: Any, event: Any) -> bool:
+    """One step of time, whatever happens at it, without readouts; says whether there was an observation."""
+    if event >= RESET:
+        learner.restart(state)
+        event -= RESET
+    if event == OBSERVE:
+        learner.update(state, y)
+    elif event == ELAPSE:
+        learner.elapse(state)
+    return event == OBSERVE
+
+
+def run_lock_step(learner: Any, state: Any, ys: Any, out: Any) -> None:
+    """Many sequences of one length side by side, each a column: ys (T, S), one belief per sequence; means (size, T, S).
+
+    The inner loop over sequences is free of branches and calls once compiled, so it runs eight at a time.
+    """
+    for t in range(ys.shape[0]):
+        for s in range(ys.shape[1]):
+            here = state.at(s)
+            info = learner.update(here, ys[t, s])
+            out.log_p[t, s] = info.log_p
+            out.log_p_0[t, s] = info.log_p_0
+            out.gamma[t, s] = info.gamma
+            out.run_length[t, s] = learner.read_run_length(here)
+            for k in range(learner.family.size()):
+                mean = learner.read_mean(here, k)
+                out.means[k, t, s] = mean
+                out.variances[k, t, s] = learner.read_variance(here, k, mean)
+
+
+# What a step writes: log_p, log_p_0, gamma, run length, observations so far, then mean and variance.
+STEP_HEAD = 5
+
+
+def step(learner: Any, state: Any, ys: Any, out: Any) -> None:
+    """One observation, ys[0]."""
+    info = learner.update(state, ys[0])
+    out[0] = info.log_p
+    out[1] = info.log_p_0
+    out[2] = info.gamma
+    out[4] += 1.0
+    read_step(learner, state, out)
+
+
+def step_without_observation(learner: Any, state: Any, event: Any, out: Any) -> None:
+    if event[0] == ELAPSE:
+        learner.elapse(state)
+    elif event[0] == RESET:
+        learner.restart(state)
+    out[0] = np.nan
+    out[1] = np.nan
+    out[2] = np.nan
+    read_step(learner, state, out)
+
+
+@compiled_function
+def read_step(learner: Any, state: Any, out: Any) -> None:
+    size = learner.family.size()
+    out[3] = learner.read_run_length(state)
+    learner.read_moments(state, out[STEP_HEAD : STEP_HEAD + size], out[STEP_HEAD + size :])
