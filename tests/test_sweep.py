@@ -124,7 +124,7 @@ def test_an_error_keeps_what_is_done(tmp_path: pathlib.Path, monkeypatch: pytest
 
 SCRIPT = """
 import sys, volatilis as vl
-from volatilis.sweep import Cell, Plan, sweep
+from volatilis.experiments.sweep import Cell, Plan, sweep
 family = vl.Gaussian(1.0)
 one = Cell(vl.ChangingEnvironment(family, 0.01), 60_000, vl.ExactBayes(family, 0.01), {"MP": vl.MessagePassing(family, 0.01, 5)})
 plan = Plan("killed", (one,), seeds=12)

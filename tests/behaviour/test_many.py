@@ -132,7 +132,7 @@ def test_a_response_model_of_ones_own_is_fitted_on_other_processes_too(
     file.write_text(
         "from typing import NamedTuple\n"
         "from volatilis.behaviour.responses import estimate, log_normal, response\n"
-        "from volatilis._fields import Positive\n"
+        "from volatilis._core.fields import Positive\n"
         "@response\n"
         "class MyOwn(NamedTuple):\n"
         "    sd: Positive\n"

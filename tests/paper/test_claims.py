@@ -474,7 +474,7 @@ def test_closeness_asks_for_the_typical_cell_and_names_the_worst() -> None:
     assert outcome.truth is True
     assert "above 1.1 in 1 of 30 cells, at most 4" in outcome.text
     assert "(sigma 5, p_c 0.01)" in outcome.text
-    both = claims.claims_across.both_tasks({"gaussian": odd, "categorical": grid({"pf20": 0.02}, "categorical")})
+    both = claims.across.both_tasks({"gaussian": odd, "categorical": grid({"pf20": 0.02}, "categorical")})
     assert "(Gaussian, sigma 5, p_c 0.01)" in at_most(("pf20",), (EXACT,), 0.1)(View(both, True)).text
 
 
