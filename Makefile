@@ -1,11 +1,12 @@
-# `make demo` and `make test` set up everything they need in .venv; `make bench` uses an environment of its own, with the peers.
+# Every target sets up what it needs: .venv for the program, with the test tools once `make test` asks for them; .venv-bench for the peers.
 PYTHON ?= python3
 VENV := .venv
 BENCH := .venv-bench
+PIP := -m pip install --quiet --disable-pip-version-check
 # what its networks need, without its sampler, which would bring other versions of NumPy and SciPy
 PYHGF := pyhgf 'jax<0.4.32' 'jaxlib<0.4.32' ml_dtypes opt_einsum seaborn graphviz networkx
 
-.PHONY: demo tour test lint bench clean
+.PHONY: demo tour test test-all lint bench clean
 
 demo: $(VENV)/.ready
 	$(VENV)/bin/volatilis paper all --size quick --out out/paper
@@ -14,10 +15,14 @@ demo: $(VENV)/.ready
 tour: $(VENV)/.ready
 	$(VENV)/bin/python examples/demo.py --out out
 
-test: $(VENV)/.ready
+test: $(VENV)/.test
 	$(VENV)/bin/python -m pytest --numprocesses auto $(PYTEST_OPTIONS)
 
-lint: $(VENV)/.ready
+# The core tests with every Python from 3.11 up on this machine, and with the lowest and the newest versions of what is needed
+test-all:
+	$(PYTHON) tests/versions.py $(VERSIONS_OPTIONS)
+
+lint: $(VENV)/.test
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
@@ -28,14 +33,18 @@ bench: $(BENCH)/.ready
 
 $(VENV)/.ready: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[test,lint]'
+	$(VENV)/bin/python $(PIP) --editable .
+	touch $@
+
+$(VENV)/.test: $(VENV)/.ready
+	$(VENV)/bin/python $(PIP) --editable '.[test,lint]'
 	touch $@
 
 $(BENCH)/.ready: pyproject.toml
 	$(PYTHON) -m venv $(BENCH)
-	$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
-	$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps $(PYHGF) || echo "pyhgf does not install here: measured without it"
+	$(BENCH)/bin/python $(PIP) --editable '.[bench]'
+	$(BENCH)/bin/python $(PIP) --no-deps $(PYHGF) || echo "pyhgf does not install here: measured without it"
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(BENCH) out build dist .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(BENCH) .venv-versions out build dist .pytest_cache .mypy_cache .ruff_cache

@@ -1,7 +1,7 @@
 """`make bench`: volatilis beside its peers and beside hand-written kernels, all measured in one run, as ratios.
 
 Every figure is a median of several repeats; the two sides of a ratio are measured in alternation where they are ours.
-`--readme` writes the table into README.md between its markers.
+`--write` puts the table into docs/results/speed.md, and eight of its rows into README.md, between their markers.
 """
 
 from __future__ import annotations
@@ -25,6 +25,17 @@ from benchmarks import fits, kernels, peers, tables, watch
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 START, END = "<!-- bench: start -->", "<!-- bench: end -->"
+# The rows of the README: those whose text begins so
+HEADLINES = (
+    "ExactBayes, T = 10,000, predictive only; `changepoint`",
+    "ExactBayes, T = 10,000, predictive only; `bocd`",
+    "ParticleFilter(n=20), every readout; `particles`",
+    "Stream.update, VarSMiLe; river",
+    "`volatilis run`, 1,000,000 rows",
+    "volatilis watch, VarSMiLe, JSON lines, no key",
+    "fit of varsmile",
+    "compile Merge x Gaussian",
+)
 
 
 class Row(NamedTuple):
@@ -40,21 +51,23 @@ class Row(NamedTuple):
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--readme", action="store_true", help="write the table into README.md")
+    parser.add_argument(
+        "--write", action="store_true", help="write the table into docs/results/speed.md and eight rows into README.md"
+    )
     parser.add_argument("--repeats", type=int, default=5)
     sections = {section.__name__.removesuffix("_rows"): section for section in SECTIONS}
     parser.add_argument("--only", choices=sections, nargs="+", help="measure these alone")
     options = parser.parse_args()
-    if options.readme and options.only:
-        parser.error("--readme writes the whole table: leave --only out")
+    if options.write and options.only:
+        parser.error("--write needs the whole table: leave --only out")
     rows: list[Row] = []
     for section in (sections[name] for name in options.only or sections):
         print(f"measuring: {section.__name__.removesuffix('_rows').replace('_', ' ')} ...", file=sys.stderr, flush=True)
         rows += section(options.repeats)
-    table = markdown(rows)
-    print(table)
-    if options.readme:
-        write_readme(table)
+    print(f"{markdown(rows)}\n\n{conditions()}")
+    if options.write:
+        between_markers(ROOT / "docs" / "results" / "speed.md", f"{markdown(rows)}\n\n{conditions()}")
+        between_markers(ROOT / "README.md", markdown([row for row in rows if row.what.startswith(HEADLINES)]))
 
 
 def median_seconds(function: Callable[[], Any], repeats: int) -> float:
@@ -270,18 +283,20 @@ SECTIONS = (
 def markdown(rows: list[Row]) -> str:
     marks = {True: "yes", False: "**no**", None: ""}
     lines = ["| what; beside what | volatilis | the other | ratio | aim | reached |", "|---|---|---|---|---|---|"]
-    lines += [f"| {r.what} | {r.ours} | {r.other} | {r.ratio} | {r.aim} | {marks[r.reached]} |" for r in rows]
+    return "\n".join([*lines, *(f"| {r.what} | {r.ours} | {r.other} | {r.ratio} | {r.aim} | {marks[r.reached]} |" for r in rows)])
+
+
+def conditions() -> str:
+    """How and with what it was measured."""
     versions = ", ".join(f"{name} {version}" for name, version in peers.versions().items())
     how = f"Times per observation, medians, one run on {os.cpu_count()} cores; lines/s are per second of processor time."
-    return "\n".join([*lines, "", f"{how} {versions}."])
+    return f"{how} {versions}."
 
 
-def write_readme(table: str) -> None:
-    path = ROOT / "README.md"
-    text = path.read_text(encoding="utf-8")
-    before, rest = text.split(START)
+def between_markers(path: pathlib.Path, text: str) -> None:
+    before, rest = path.read_text(encoding="utf-8").split(START)
     _, after = rest.split(END)
-    path.write_text(f"{before}{START}\n{table}\n{END}{after}", encoding="utf-8")
+    path.write_text(f"{before}{START}\n{text}\n{END}{after}", encoding="utf-8")
 
 
 if __name__ == "__main__":
