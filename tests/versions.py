@@ -1,7 +1,7 @@
 """`make test-all`: the core tests with each Python on this machine, and with the lowest and newest versions of what is needed.
 
-Python's own library only, so that any interpreter can run it. Environments are kept in .venv-versions and used again. With `--write`
-the table goes into docs/reference/versions.md.
+Python's own library only, so that any interpreter can run it. Environments are kept in .venv-versions and used again.
+With `--write` the table goes into docs/reference/versions.md.
 """
 
 from __future__ import annotations
