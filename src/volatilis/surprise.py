@@ -14,7 +14,6 @@ import numpy as np
 from volatilis._compiler.registry import compiled_function, compiled_methods
 from volatilis.families._base import Beliefs, copy_column
 from volatilis.learners._hypotheses import Hypotheses, hypotheses
-from volatilis.running.drivers import RESET, advance
 from volatilis.special import exp
 
 ACCURACY = 1e-6  # of the integrals, absolute, in nats
@@ -172,60 +171,3 @@ def gauss(quadrature: Any, family: Any, f: Hypotheses, g: Hypotheses, low: float
         if log_f > -700.0:
             result += quadrature.rule[1, k] * exp(log_f) * (log_f - g.belief_log_density(family, x))
     return half * result
-
-
-def run_bayesian(learner: Any, state: Any, before: Any, measure: Any, ys: Any, events: Any, progress: Any, out: Any) -> None:
-    """Bayesian surprise KL[pi^(t) || pi^(t+1)]: the belief before from the belief after."""
-    for t in range(progress[0], events.size):
-        if not learner.has_room(state):
-            progress[0] = t
-            return
-        out[t] = bayesian_step(learner, state, before, measure, ys[t], events[t])
-    progress[0] = events.size
-
-
-def run_keyed_bayesian(learner: Any, states: Any, before: Any, measure: Any, rows: Any, ys: Any, events: Any, out: Any) -> None:
-    """The same for interleaved sequences of a learner whose states do not grow: step t belongs to states.at(rows[t])."""
-    for t in range(events.size):
-        out[t] = bayesian_step(learner, states.at(rows[t]), before, measure, ys[t], events[t])
-
-
-@compiled_function
-def bayesian_step(learner: Any, state: Any, before: Any, measure: Any, y: Any, event: Any) -> float:
-    before.copy_from(state)
-    if not advance(learner, state, y, event):
-        return np.nan
-    if event >= RESET:
-        learner.restart(before)
-    return measure.from_to(learner.family, before, state)
-
-
-def run_confidence_corrected(
-    learner: Any, state: Any, before: Any, measure: Any, member: Any, ys: Any, events: Any, progress: Any, out: Any
-) -> None:
-    """Confidence-corrected surprise KL[pi^(t) || scaled likelihood of y]."""
-    for t in range(progress[0], events.size):
-        if not learner.has_room(state):
-            progress[0] = t
-            return
-        out[t] = confidence_corrected_step(learner, state, before, measure, member, ys[t], events[t])
-    progress[0] = events.size
-
-
-def run_keyed_confidence_corrected(
-    learner: Any, states: Any, before: Any, measure: Any, member: Any, rows: Any, ys: Any, events: Any, out: Any
-) -> None:
-    """The same for interleaved sequences, as in `run_keyed_bayesian`."""
-    for t in range(events.size):
-        out[t] = confidence_corrected_step(learner, states.at(rows[t]), before, measure, member, ys[t], events[t])
-
-
-@compiled_function
-def confidence_corrected_step(learner: Any, state: Any, before: Any, measure: Any, member: Any, y: Any, event: Any) -> float:
-    before.copy_from(state)
-    if not advance(learner, state, y, event):
-        return np.nan
-    if event >= RESET:
-        learner.restart(before)
-    learner.family.scaled_likelihood(member, 0, y)
-    return measure.from_to_member(learner.family, before, member)

@@ -53,10 +53,10 @@ class Divergences:
             state, before = self._state, self._before
             measure = surprise.integrals(family, state.weights.size) if self.mixture else surprise.ClosedForm(0.0)
             if self._name == "bayesian_surprise":
-                Call(surprise.run_bayesian, learner, state, before, measure, values, events, progress, out, release_gil=True)()
+                Call(drivers.run_bayesian, learner, state, before, measure, values, events, progress, out, release_gil=True)()
             else:
                 arguments = (learner, state, before, measure, member, values, events, progress, out)
-                Call(surprise.run_confidence_corrected, *arguments, release_gil=True)()
+                Call(drivers.run_confidence_corrected, *arguments, release_gil=True)()
         return out
 
 
@@ -105,11 +105,11 @@ class ManyDivergences:
         measure = surprise.integrals(family, self._before.weights.size) if self.mixture else surprise.ClosedForm(0.0)
         states = (learner, self._states, self._before, measure)
         if self._name == "bayesian_surprise":
-            Call(surprise.run_keyed_bayesian, *states, places, values, events, out, release_gil=True)()
+            Call(drivers.run_keyed_bayesian, *states, places, values, events, out, release_gil=True)()
         else:
             member = prior_beliefs(family)
             arguments = (*states, member, places, values, events, out)
-            Call(surprise.run_keyed_confidence_corrected, *arguments, release_gil=True)()
+            Call(drivers.run_keyed_confidence_corrected, *arguments, release_gil=True)()
         return out
 
 
