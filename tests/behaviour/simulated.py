@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import volatilis as vl
-from volatilis.behaviour.fitting.scoring import Person, Trials
+from volatilis.behaviour.people import Person, Trials
 from volatilis.running.arguments import step_events
 
 FAMILY = vl.Gaussian(sigma=10.0, mu_0=150.0, sigma_0=50.0)

@@ -15,10 +15,11 @@ from volatilis.behaviour.comparison.criteria import check_models, compare, datas
 from volatilis.behaviour.comparison.folds import BLOCKS, TRIALS, folds
 from volatilis.behaviour.fitting.cluster import How
 from volatilis.behaviour.fitting.fit import fit, log_evidence
-from volatilis.behaviour.fitting.models import Model
 from volatilis.behaviour.fitting.parameters import searched
 from volatilis.behaviour.fitting.priors import weak
-from volatilis.behaviour.fitting.scoring import Person, log_likelihood
+from volatilis.behaviour.likelihood import log_likelihood
+from volatilis.behaviour.models import Model
+from volatilis.behaviour.people import Person
 from volatilis.behaviour.recovery.result_texts import comparison_text
 from volatilis.behaviour.recovery.simulation import simulate
 from volatilis.cli import app

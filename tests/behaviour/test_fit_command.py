@@ -19,9 +19,10 @@ from typer.testing import CliRunner
 
 import volatilis as vl
 from volatilis.behaviour.fitting.fit import fit, intervals
-from volatilis.behaviour.fitting.models import RESPONSES, Model
-from volatilis.behaviour.fitting.people import Source, read_people
 from volatilis.behaviour.fitting.results import load
+from volatilis.behaviour.models import Model
+from volatilis.behaviour.people import Source, read_people
+from volatilis.behaviour.responses.registry import RESPONSES
 from volatilis.cli import app
 
 from ..exact import read_table

@@ -9,8 +9,8 @@ import shlex
 import pytest
 from typer.testing import CliRunner
 
-from volatilis.behaviour.fitting.models import RESPONSES
-from volatilis.behaviour.responses import own
+from volatilis.behaviour.responses import registry
+from volatilis.behaviour.responses.registry import RESPONSES
 from volatilis.cli import app
 
 DOCS = pathlib.Path(__file__).parents[2] / "docs"
@@ -39,7 +39,7 @@ def test_the_page_shows_what_its_commands_say(tmp_path: pathlib.Path, monkeypatc
 
 def test_the_response_model_of_the_page(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(own, "files", [])
+    monkeypatch.setattr(registry, "files", [])
     runpy.run_path(str(DOCS / "how-to" / "people.py"))
     source = (DOCS / "how-to" / "careful.py").read_text()
     assert source.split("\n\n\n")[1].strip() in (DOCS / "reference" / "responses.md").read_text()

@@ -8,10 +8,11 @@ from scipy import optimize, stats
 
 import volatilis as vl
 from volatilis.behaviour.fitting.fit import Fit, fit, intervals, log_evidence
-from volatilis.behaviour.fitting.models import Model
 from volatilis.behaviour.fitting.parameters import RANGES, Unit, searched, unit_of
 from volatilis.behaviour.fitting.priors import Prior, Stated, parse_priors, weak
-from volatilis.behaviour.fitting.scoring import Person, log_likelihood
+from volatilis.behaviour.likelihood import log_likelihood
+from volatilis.behaviour.models import Model
+from volatilis.behaviour.people import Person
 
 from .simulated import FAMILY, FAMILY_TEXT, believed, gaussian_person, trials_of
 

@@ -11,7 +11,7 @@ from scipy import stats
 import volatilis as vl
 from volatilis._compiler.calls import plain_python
 from volatilis._core.fields import Positive
-from volatilis.behaviour.fitting.scoring import log_likelihoods
+from volatilis.behaviour.likelihood import log_likelihoods
 from volatilis.behaviour.responses import (
     CensoredNoise,
     ChoiceHabits,

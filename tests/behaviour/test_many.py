@@ -17,12 +17,12 @@ from volatilis.behaviour.fitting.fit import Fit, fit
 from volatilis.behaviour.fitting.hierarchy import fit_groups
 from volatilis.behaviour.fitting.jobs import Failure
 from volatilis.behaviour.fitting.many import fit_all
-from volatilis.behaviour.fitting.models import RESPONSES, Model
 from volatilis.behaviour.fitting.priors import weak
 from volatilis.behaviour.fitting.results import dataset
-from volatilis.behaviour.fitting.scoring import Person
-from volatilis.behaviour.responses import estimate, log_normal, own, response
-from volatilis.behaviour.responses.own import load_responses, register_response
+from volatilis.behaviour.models import Model
+from volatilis.behaviour.people import Person
+from volatilis.behaviour.responses import estimate, log_normal, registry, response
+from volatilis.behaviour.responses.registry import RESPONSES, load_responses, register_response
 
 from .simulated import FAMILY, FAMILY_TEXT, gaussian_person, trials_of
 
@@ -125,7 +125,7 @@ def test_two_runs_share_a_folder(tmp_path: pathlib.Path, monkeypatch: pytest.Mon
 def test_a_response_model_of_ones_own_is_fitted_on_other_processes_too(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(own, "files", [])
+    monkeypatch.setattr(registry, "files", [])
     monkeypatch.setitem(RESPONSES, "halfway", Halfway)
     register_response("halfway", Halfway)
     file = tmp_path / "mine.py"

@@ -12,8 +12,8 @@ import pytest
 from typer.testing import CliRunner
 
 from volatilis.behaviour.fitting.cluster import How
-from volatilis.behaviour.fitting.people import Source
 from volatilis.behaviour.indicators import Analysis, Order, predict
+from volatilis.behaviour.people import Source
 from volatilis.cli import app
 from volatilis.predictions.hypotheses import BAYES_FACTOR, SHANNON
 

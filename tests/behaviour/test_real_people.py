@@ -22,8 +22,8 @@ from scipy import stats
 import volatilis as vl
 from volatilis.behaviour.comparison.criteria import unit_of_all
 from volatilis.behaviour.fitting.fit import fit
-from volatilis.behaviour.fitting.models import Model
-from volatilis.behaviour.fitting.people import Source, read_people
+from volatilis.behaviour.models import Model
+from volatilis.behaviour.people import Source, read_people
 
 from .simulated import believed
 

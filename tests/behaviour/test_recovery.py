@@ -14,8 +14,8 @@ import volatilis as vl
 from volatilis._core import cluster as cluster_module
 from volatilis.behaviour.fitting import jobs
 from volatilis.behaviour.fitting.cluster import How
-from volatilis.behaviour.fitting.models import Model
-from volatilis.behaviour.fitting.scoring import Person
+from volatilis.behaviour.models import Model
+from volatilis.behaviour.people import Person
 from volatilis.behaviour.recovery.conclusions import conclusions, recovered
 from volatilis.behaviour.recovery.recover import Found, Recovery, Truth, dataset, recover
 from volatilis.behaviour.recovery.simulation import simulate

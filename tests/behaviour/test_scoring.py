@@ -7,8 +7,9 @@ import pytest
 
 from volatilis._compiler.calls import plain_python
 from volatilis.behaviour.fitting.fit import fit
-from volatilis.behaviour.fitting.models import Model
-from volatilis.behaviour.fitting.scoring import Likelihood, Person, log_likelihoods
+from volatilis.behaviour.likelihood import Likelihood, log_likelihoods
+from volatilis.behaviour.models import Model
+from volatilis.behaviour.people import Person
 from volatilis.running.drivers import RESET
 
 from .simulated import FAMILY_TEXT, gaussian_person

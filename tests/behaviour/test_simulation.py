@@ -11,8 +11,9 @@ from scipy import integrate, stats
 import volatilis as vl
 from volatilis._core.fields import Positive
 from volatilis.behaviour import responses
-from volatilis.behaviour.fitting.models import Model
-from volatilis.behaviour.fitting.scoring import Person, log_likelihoods
+from volatilis.behaviour.likelihood import log_likelihoods
+from volatilis.behaviour.models import Model
+from volatilis.behaviour.people import Person
 from volatilis.behaviour.recovery.simulation import Moment, responses_to, simulate
 
 from .simulated import FAMILY, FAMILY_TEXT, believed, trials_of

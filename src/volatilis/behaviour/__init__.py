@@ -18,9 +18,9 @@ _MODULES = {
     "fitting.hierarchy": ("fit_groups",),
     "fitting.jobs": ("Failure",),
     "fitting.many": ("fit_all",),
-    "fitting.models": ("Model",),
-    "responses.own": ("load_responses", "register_response"),
-    "fitting.people": ("People", "Source", "read_people"),
+    "models": ("Model",),
+    "responses.registry": ("load_responses", "register_response"),
+    "people": ("People", "Person", "Trials", "Source", "read_people"),
     "indicators": ("FirstWindow", "Order", "SecondWindow", "analyse", "predict"),
     "recovery.recover": ("Recovery", "recover"),
     "responses": (
@@ -44,7 +44,7 @@ _MODULES = {
         "uncertainty",
     ),
     "fitting.results": ("load", "save", "tidy"),
-    "fitting.scoring": ("Person", "Trials", "log_likelihoods"),
+    "likelihood": ("log_likelihoods",),
     "comparison.selection": ("Selection", "select"),
     "recovery.simulation": ("simulate",),
 }

@@ -6,11 +6,11 @@ from volatilis.behaviour.fitting.fit import Fit, fit, intervals
 from volatilis.behaviour.fitting.hierarchy import fit_groups
 from volatilis.behaviour.fitting.jobs import Failure
 from volatilis.behaviour.fitting.many import fit_all
-from volatilis.behaviour.fitting.models import Model
-from volatilis.behaviour.fitting.people import People, Source, read_people
 from volatilis.behaviour.fitting.results import load, save, tidy
-from volatilis.behaviour.fitting.scoring import Person, Trials, log_likelihoods
 from volatilis.behaviour.indicators import FirstWindow, Order, SecondWindow, analyse, predict
+from volatilis.behaviour.likelihood import log_likelihoods
+from volatilis.behaviour.models import Model
+from volatilis.behaviour.people import People, Person, Source, Trials, read_people
 from volatilis.behaviour.recovery.recover import Recovery, recover
 from volatilis.behaviour.recovery.simulation import simulate
 from volatilis.behaviour.responses import (
@@ -33,7 +33,7 @@ from volatilis.behaviour.responses import (
     response,
     uncertainty,
 )
-from volatilis.behaviour.responses.own import load_responses, register_response
+from volatilis.behaviour.responses.registry import load_responses, register_response
 
 __all__ = [
     "CensoredNoise",

@@ -14,8 +14,8 @@ from volatilis.cli.options import names
 
 if TYPE_CHECKING:
     from volatilis.behaviour.fitting.cluster import How
-    from volatilis.behaviour.fitting.models import Model
-    from volatilis.behaviour.fitting.people import People, Source
+    from volatilis.behaviour.models import Model
+    from volatilis.behaviour.people import People, Source
 
 COLUMNS, FITS = "Columns of the table", "How it is fitted"
 SOON = 2.0  # seconds in which nobody asks how far it is
@@ -110,7 +110,7 @@ class Columns(NamedTuple):
     categories: Categories = None
 
     def source(self, table: str) -> Source:
-        from volatilis.behaviour.fitting.people import Source
+        from volatilis.behaviour.people import Source
 
         return Source(
             table,
@@ -186,7 +186,7 @@ def kept(store: str | None) -> str:
 
 def read(source: Source, models: Sequence[Model], quiet: bool) -> People:
     """People, and a word on standard error for each who cannot be fitted."""
-    from volatilis.behaviour.fitting.inputs import people_of
+    from volatilis.behaviour.people import people_of
 
     people = people_of(source, models)
     if not quiet:

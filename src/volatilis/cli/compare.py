@@ -44,8 +44,8 @@ def compare(
 ) -> None:
     """Compare learners as models of people: likelihood, AIC, BIC, Laplace evidence, cross-validation, and group selection."""
     with reported("compare", options.kept(fits.store)):
+        from volatilis.behaviour import models as inputs
         from volatilis.behaviour.comparison import criteria
-        from volatilis.behaviour.fitting import inputs
         from volatilis.behaviour.fitting.outputs import save_picture, write_columns
         from volatilis.behaviour.recovery import result_tables, result_texts
         from volatilis.plots import comparison as picture

@@ -41,7 +41,7 @@ def responses() -> None:
 
     A parameter is a number, free (fitted) or column:NAME (it stands in a column of the table).
     """
-    from volatilis.behaviour.fitting.models import RESPONSES, response_parameters, response_sentence
+    from volatilis.behaviour.responses.registry import RESPONSES, response_parameters, response_sentence
 
     _show("responses", "response model", RESPONSES, response_parameters, response_sentence)
 

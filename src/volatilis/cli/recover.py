@@ -47,7 +47,7 @@ def recover(
 ) -> None:
     """Simulate people from each learner on the very trials of a table, fit all learners, and say what can be concluded."""
     with reported("recover", options.kept(fits.store)):
-        from volatilis.behaviour.fitting import inputs
+        from volatilis.behaviour import models as inputs
         from volatilis.behaviour.fitting.outputs import save_picture, write_columns
         from volatilis.behaviour.recovery import recover as recovery
         from volatilis.behaviour.recovery import result_tables, result_texts

@@ -18,11 +18,11 @@ from volatilis.behaviour.comparison.selection import Selection, select
 from volatilis.behaviour.fitting.cluster import How, fit_people
 from volatilis.behaviour.fitting.fit import Fit, log_evidence
 from volatilis.behaviour.fitting.jobs import Failure, Pool, Progress
-from volatilis.behaviour.fitting.models import Model
 from volatilis.behaviour.fitting.objective import Objective
 from volatilis.behaviour.fitting.parameters import WHOLE, Unit, searched, unit_of
 from volatilis.behaviour.fitting.priors import weak
-from volatilis.behaviour.fitting.scoring import Person
+from volatilis.behaviour.models import Model
+from volatilis.behaviour.people import Person
 
 CRITERIA = ("log_likelihood", "aic", "bic", "laplace", "cross_validated")
 RESAMPLES, LEVEL = 10_000, 0.95

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from volatilis.behaviour.fitting.scoring import Person
+from volatilis.behaviour.people import Person
 from volatilis.running.drivers import RESET
 
 RUNS_OF_TRIALS = 5  # where there are no blocks

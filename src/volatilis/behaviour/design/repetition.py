@@ -15,9 +15,10 @@ from volatilis._core.seeds import generator_key
 from volatilis.behaviour.design.setting import Setting
 from volatilis.behaviour.design.simulation import MEASURES, believe_first, measure, noise_of, observed, outcomes
 from volatilis.behaviour.fitting.fit import fit
-from volatilis.behaviour.fitting.models import Model
 from volatilis.behaviour.fitting.objective import COPIES
-from volatilis.behaviour.fitting.scoring import Person, Trials, log_likelihoods
+from volatilis.behaviour.likelihood import log_likelihoods
+from volatilis.behaviour.models import Model
+from volatilis.behaviour.people import Person, Trials
 from volatilis.predictions.estimators import ADJUSTED, Sums, estimate_first, estimate_second, sums_first, sums_second
 from volatilis.predictions.hypotheses import BAYES_FACTOR, SHANNON, TABLE_1, TABLE_2
 from volatilis.predictions.statistics import decide

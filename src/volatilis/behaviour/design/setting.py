@@ -6,9 +6,9 @@ import functools
 import math
 from typing import Any, NamedTuple
 
-from volatilis.behaviour.fitting.models import Model
 from volatilis.behaviour.indicators.analysis import check_level
 from volatilis.behaviour.indicators.observed import check_belief, why_gaussian
+from volatilis.behaviour.models import Model
 from volatilis.environments import ChangingEnvironment
 from volatilis.predictions.windows import FirstWindow, SecondWindow, check_windows
 

@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 from volatilis._core import cluster
 from volatilis.behaviour.fitting.fit import Fit
 from volatilis.behaviour.fitting.jobs import Failure, Job, Pool, Progress
-from volatilis.behaviour.fitting.models import Model
 from volatilis.behaviour.fitting.parameters import Unit
 from volatilis.behaviour.fitting.priors import AnyPrior
-from volatilis.behaviour.fitting.scoring import Person
 from volatilis.behaviour.fitting.workers import Workers
-from volatilis.behaviour.responses import own
+from volatilis.behaviour.models import Model
+from volatilis.behaviour.people import Person
+from volatilis.behaviour.responses import registry
 
 
 class How(NamedTuple):
@@ -78,7 +78,7 @@ class OnDask(Pool):
         client = self._connected()
         from dask import distributed
 
-        self._futures = {client.submit(_run, jobs[i], tuple(own.files), pure=False, retries=3): i for i in left}
+        self._futures = {client.submit(_run, jobs[i], tuple(registry.files), pure=False, retries=3): i for i in left}
         with cluster.watched(client, self._scheduler):
             for future in distributed.as_completed(self._futures):
                 yield self._futures[future], future.result()
@@ -93,6 +93,6 @@ class OnDask(Pool):
 def _run(job: Job, files: Sequence[str]) -> Fit | Failure:
     """On a worker, which must find the files of one's own response models where they are here."""
     for path in files:
-        if path not in own.files:
-            own.load_responses(path)
+        if path not in registry.files:
+            registry.load_responses(path)
     return job.run()

@@ -14,15 +14,14 @@ import numpy as np
 from volatilis.behaviour.fitting.cluster import How
 from volatilis.behaviour.fitting.fit import Fit
 from volatilis.behaviour.fitting.hierarchy import Group, fit_groups
-from volatilis.behaviour.fitting.inputs import models_of, people_of
 from volatilis.behaviour.fitting.jobs import Failure
 from volatilis.behaviour.fitting.many import fit_all
-from volatilis.behaviour.fitting.models import Model
 from volatilis.behaviour.fitting.outputs import save_picture
 from volatilis.behaviour.fitting.parameters import WHOLE, searched, unit_of
-from volatilis.behaviour.fitting.people import People, Source
 from volatilis.behaviour.fitting.priors import CENTRAL, AnyPrior, parse_priors
 from volatilis.behaviour.fitting.results import dataset, save, tidy
+from volatilis.behaviour.models import Model, models_of
+from volatilis.behaviour.people import People, Source, people_of
 from volatilis.tables import check_outputs, writer
 
 METHODS = ("ml", "map", "hierarchical")

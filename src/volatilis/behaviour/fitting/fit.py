@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from volatilis.behaviour.fitting.curvature import inverse_hessian, warnings_about
-from volatilis.behaviour.fitting.models import Model
 from volatilis.behaviour.fitting.objective import Objective, to_search
 from volatilis.behaviour.fitting.parameters import WHOLE, Unit, searched, unit_of
 from volatilis.behaviour.fitting.priors import AnyPrior, resolved
 from volatilis.behaviour.fitting.profile import profile_intervals
-from volatilis.behaviour.fitting.scoring import Person
-from volatilis.behaviour.fitting.searching import least
+from volatilis.behaviour.fitting.search import least
+from volatilis.behaviour.models import Model
+from volatilis.behaviour.people import Person
 
 
 class Fit(NamedTuple):

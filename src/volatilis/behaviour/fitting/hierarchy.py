@@ -22,11 +22,11 @@ import numpy as np
 from volatilis.behaviour.fitting.cluster import How, fit_people
 from volatilis.behaviour.fitting.fit import Fit, log_evidence
 from volatilis.behaviour.fitting.jobs import Failure, Pool, Progress
-from volatilis.behaviour.fitting.models import Model
 from volatilis.behaviour.fitting.parameters import Searched, Unit, searched, unit_of
 from volatilis.behaviour.fitting.priors import AnyPrior, Prior, weak
-from volatilis.behaviour.fitting.scoring import Person
-from volatilis.behaviour.fitting.searching import bounds_of
+from volatilis.behaviour.fitting.search import bounds_of
+from volatilis.behaviour.models import Model
+from volatilis.behaviour.people import Person
 
 ROUNDS = 60
 CLOSE = 1e-3  # of tau: a change of mu or tau below it ends the rounds

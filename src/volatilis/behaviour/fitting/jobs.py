@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from volatilis.behaviour.fitting.fit import Fit, fit
-from volatilis.behaviour.fitting.models import Model
 from volatilis.behaviour.fitting.parameters import WHOLE, Unit, searched, unit_of
 from volatilis.behaviour.fitting.priors import AnyPrior, resolved
-from volatilis.behaviour.fitting.scoring import Person
 from volatilis.behaviour.fitting.store import Store, digest
-from volatilis.behaviour.responses import own
+from volatilis.behaviour.models import Model
+from volatilis.behaviour.people import Person
+from volatilis.behaviour.responses import registry
 
 Progress = Callable[[float], None]
 
@@ -41,7 +41,7 @@ class Job(NamedTuple):
         unit = self.unit or unit_of(self.person.outcomes())
         free = [searched(name, unit) for name in self.model.free() if name not in WHOLE]
         prior = resolved(self.prior, free)
-        return digest(self.model, self.person, self.starts, self.seed, prior, unit, self.profile, own.texts())
+        return digest(self.model, self.person, self.starts, self.seed, prior, unit, self.profile, registry.texts())
 
     def run(self) -> Fit | Failure:
         try:

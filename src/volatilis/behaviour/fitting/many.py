@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from volatilis.behaviour.fitting.cluster import How, fit_people
 from volatilis.behaviour.fitting.fit import Fit
 from volatilis.behaviour.fitting.jobs import Failure, Progress
-from volatilis.behaviour.fitting.models import Model
 from volatilis.behaviour.fitting.parameters import Unit
 from volatilis.behaviour.fitting.priors import AnyPrior
-from volatilis.behaviour.fitting.scoring import Person
+from volatilis.behaviour.models import Model
+from volatilis.behaviour.people import Person
 
 
 def fit_all(

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from volatilis._core.seeds import generator_key
-from volatilis.behaviour.fitting.models import Model, noise_alone
 from volatilis.behaviour.fitting.parameters import Searched
 from volatilis.behaviour.fitting.priors import Prior
-from volatilis.behaviour.fitting.scoring import Likelihood, Person
+from volatilis.behaviour.likelihood import Likelihood
+from volatilis.behaviour.models import Model, noise_alone
+from volatilis.behaviour.people import Person
 
 COPIES = 64  # of a learner that samples
 PRECISE = 0.03  # noise below this share of the noise tried leaves too few digits of the likelihood

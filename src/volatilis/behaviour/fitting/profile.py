@@ -15,7 +15,7 @@ import numpy as np
 
 from volatilis.behaviour.fitting.objective import Objective
 from volatilis.behaviour.fitting.parameters import Searched
-from volatilis.behaviour.fitting.searching import descend
+from volatilis.behaviour.fitting.search import descend
 
 DROP = 1.9207294103470625  # half of 1.96^2
 

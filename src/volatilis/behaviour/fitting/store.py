@@ -15,8 +15,8 @@ import numpy as np
 
 from volatilis._core.kept_lines import KeptLines
 from volatilis.behaviour.fitting.fit import Fit
-from volatilis.behaviour.fitting.models import Model
-from volatilis.behaviour.fitting.scoring import Person
+from volatilis.behaviour.models import Model
+from volatilis.behaviour.people import Person
 
 FORMAT = 2
 

@@ -10,8 +10,8 @@ from concurrent.futures.process import BrokenProcessPool
 from volatilis._core.processes import pool_of
 from volatilis.behaviour.fitting.fit import Fit
 from volatilis.behaviour.fitting.jobs import Failure, Job, Pool
-from volatilis.behaviour.fitting.models import RESPONSES
-from volatilis.behaviour.responses import own
+from volatilis.behaviour.responses import registry
+from volatilis.behaviour.responses.registry import RESPONSES
 from volatilis.running.arguments import thread_count
 
 FEW = 8  # fits for which a further process is not worth its start
@@ -29,9 +29,9 @@ class Workers(Pool):
     def __enter__(self) -> Workers:
         if self._processes > 1:
             importable = {
-                name: cls for name, cls in RESPONSES.items() if not cls.__module__.startswith(("volatilis.", own.LOADED))
+                name: cls for name, cls in RESPONSES.items() if not cls.__module__.startswith(("volatilis.", registry.LOADED))
             }
-            self._pool = pool_of(self._processes, _prepare, importable, tuple(own.files))
+            self._pool = pool_of(self._processes, _prepare, importable, tuple(registry.files))
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -57,6 +57,6 @@ class Workers(Pool):
 def _prepare(responses: Mapping[str, type], files: Sequence[str]) -> None:
     """A user's own response models are known in other processes too."""
     for path in files:
-        own.load_responses(path)
+        registry.load_responses(path)
     for name, cls in responses.items():
-        own.register_response(name, cls)
+        registry.register_response(name, cls)

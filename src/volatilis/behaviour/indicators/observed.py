@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from volatilis.behaviour.fitting.models import Model
-from volatilis.behaviour.fitting.scoring import Person, Trials
+from volatilis.behaviour.models import Model
+from volatilis.behaviour.people import Person, Trials
 from volatilis.families import Gaussian
 from volatilis.running.drivers import OBSERVE, RESET
 from volatilis.running.run import run

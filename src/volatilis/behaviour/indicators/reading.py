@@ -11,13 +11,11 @@ import numpy as np
 
 from volatilis.behaviour.fitting.cluster import How, fit_people
 from volatilis.behaviour.fitting.fit import Fit
-from volatilis.behaviour.fitting.inputs import models_of
 from volatilis.behaviour.fitting.jobs import Failure
-from volatilis.behaviour.fitting.models import Model
-from volatilis.behaviour.fitting.people import People, Source, read_people
-from volatilis.behaviour.fitting.scoring import Person
 from volatilis.behaviour.indicators.analysis import Analysis, analyse, check_level
 from volatilis.behaviour.indicators.observed import Measured, Observed, check_belief, observe, why_gaussian
+from volatilis.behaviour.models import Model, models_of
+from volatilis.behaviour.people import People, Person, Source, read_people
 from volatilis.predictions.windows import FirstWindow, SecondWindow, check_windows
 from volatilis.tables import TableError, column_named, numbers, open_table
 

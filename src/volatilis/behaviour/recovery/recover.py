@@ -19,10 +19,10 @@ from volatilis.behaviour.comparison.selection import select
 from volatilis.behaviour.fitting.cluster import How, fit_people
 from volatilis.behaviour.fitting.fit import Fit, log_evidence
 from volatilis.behaviour.fitting.jobs import Failure
-from volatilis.behaviour.fitting.models import Model
 from volatilis.behaviour.fitting.parameters import WHOLE, Unit, searched
 from volatilis.behaviour.fitting.priors import weak
-from volatilis.behaviour.fitting.scoring import Person
+from volatilis.behaviour.models import Model
+from volatilis.behaviour.people import Person
 from volatilis.behaviour.recovery.simulation import simulate
 
 CRITERIA = ("bic", "aic", "laplace", "log_likelihood")  # those that need one fit each

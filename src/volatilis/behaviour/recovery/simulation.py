@@ -17,8 +17,8 @@ import numpy as np
 from volatilis._compiler.calls import Call
 from volatilis._core.seeds import generator_key, seed_sequence
 from volatilis.behaviour import responses
-from volatilis.behaviour.fitting.models import Model
-from volatilis.behaviour.fitting.scoring import Person, Trials
+from volatilis.behaviour.models import Model
+from volatilis.behaviour.people import Person, Trials
 from volatilis.learners._hypotheses import Hypotheses
 from volatilis.running.drivers import RESET, outputs, run_sequence
 

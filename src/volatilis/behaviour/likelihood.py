@@ -3,54 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from volatilis._compiler.calls import Call, words_of
 from volatilis._core.seeds import generator_key
-from volatilis.behaviour.fitting.drivers import score_responses, score_with_copies
+from volatilis.behaviour.drivers import score_responses, score_with_copies
+from volatilis.behaviour.people import Person, Trials
 from volatilis.learners._many import many_states
 from volatilis.running.drivers import OBSERVE, RESET
-
-
-class Trials(NamedTuple):
-    """Trials of one person that share all parameters, as learners and response models take them; the learner starts anew.
-
-    values     outcomes as their family has them
-    events     what happens at each trial: an outcome, time passing, nothing; and where blocks begin
-    given      responses, NaN where there is none
-    scored     which responses count
-    after      whether a response was given after the trial's outcome, or before it
-    columns    the values of parameters that stand in columns
-    rows       where the trials stand in the table, if they come from one
-    """
-
-    values: np.ndarray
-    events: np.ndarray
-    given: np.ndarray
-    scored: np.ndarray
-    after: bool = False
-    columns: Mapping[str, Any] = {}
-    rows: np.ndarray | None = None
-
-
-class Person(NamedTuple):
-    """A person's trials, in parts where parameters that stand in columns (the noise of a block) differ."""
-
-    name: str
-    parts: tuple[Trials, ...]
-
-    @property
-    def responses(self) -> int:
-        """How many count."""
-        return sum(int(part.scored.sum()) for part in self.parts)
-
-    def outcomes(self) -> np.ndarray:
-        """All that were observed."""
-        seen = [np.asarray(part.values, dtype=float)[part.events % RESET == OBSERVE].ravel() for part in self.parts]
-        return np.concatenate(seen)
-
 
 Make = Callable[[Mapping[str, Any]], tuple[Any, Any]]  # learner and response model from values of what is free or in a column
 

@@ -7,18 +7,57 @@ noise of a block) make parts of their own.
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from volatilis.behaviour.fitting.models import Model
-from volatilis.behaviour.fitting.scoring import Person, Trials
+from volatilis.behaviour.models import Model
 from volatilis.catalogue import make_family, number
 from volatilis.running.arguments import missing_policy, step_events
+from volatilis.running.drivers import OBSERVE, RESET
 from volatilis.tables import TableError, column_named, numbers, open_table, texts
 from volatilis.trials.groups import Group, shown, split
 
 WHEN = ("before", "after")
+
+
+class Trials(NamedTuple):
+    """Trials of one person that share all parameters, as learners and response models take them; the learner starts anew.
+
+    values     outcomes as their family has them
+    events     what happens at each trial: an outcome, time passing, nothing; and where blocks begin
+    given      responses, NaN where there is none
+    scored     which responses count
+    after      whether a response was given after the trial's outcome, or before it
+    columns    the values of parameters that stand in columns
+    rows       where the trials stand in the table, if they come from one
+    """
+
+    values: np.ndarray
+    events: np.ndarray
+    given: np.ndarray
+    scored: np.ndarray
+    after: bool = False
+    columns: Mapping[str, Any] = {}
+    rows: np.ndarray | None = None
+
+
+class Person(NamedTuple):
+    """A person's trials, in parts where parameters that stand in columns (the noise of a block) differ."""
+
+    name: str
+    parts: tuple[Trials, ...]
+
+    @property
+    def responses(self) -> int:
+        """How many count."""
+        return sum(int(part.scored.sum()) for part in self.parts)
+
+    def outcomes(self) -> np.ndarray:
+        """All that were observed."""
+        seen = [np.asarray(part.values, dtype=float)[part.events % RESET == OBSERVE].ravel() for part in self.parts]
+        return np.concatenate(seen)
 
 
 class Source(NamedTuple):
@@ -95,6 +134,14 @@ def read_people(source: Source, model: Model, *others: Model) -> People:
         if places > 1:
             notes[name] = f"rows in {places} places of the table, taken as one person"
     return People(tuple(persons), refused, notes)
+
+
+def people_of(source: Source, models: Sequence[Model]) -> People:
+    """All people of a table; if nobody can be fitted, that is an error."""
+    people = read_people(source, *models)
+    if not people.persons:
+        raise ValueError(f"{source.table}: nobody can be fitted: {next(iter(people.refused.values()), 'there is no one')}")
+    return people
 
 
 def _columns(source: Source, parameters: tuple[str, ...]) -> list[tuple[str, str]]:

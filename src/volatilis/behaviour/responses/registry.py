@@ -1,0 +1,117 @@
+"""Response models by name: the table of all, those of a user's own among them, and models from text such as gaussian:sd=free."""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+import pathlib
+import re
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from volatilis import catalogue
+from volatilis._core.fields import rules_of
+from volatilis.behaviour.fitting.parameters import RANGES, Range, usual_range
+from volatilis.behaviour.responses.choice import Softmax
+from volatilis.behaviour.responses.confidence import Confidence
+from volatilis.behaviour.responses.habits import ChoiceHabits, Habits
+from volatilis.behaviour.responses.prediction import GaussianNoise, LaplaceNoise, UnderBelief
+from volatilis.behaviour.responses.slider import CensoredNoise, TruncatedNoise
+from volatilis.catalogue import Parameter, Recipe
+
+RESPONSES: dict[str, type] = {
+    "gaussian": GaussianNoise,
+    "laplace": LaplaceNoise,
+    "truncated": TruncatedNoise,
+    "censored": CensoredNoise,
+    "under-belief": UnderBelief,
+    "softmax": Softmax,
+    "confidence": Confidence,
+}
+HABITS = ("lapse", "stay", "span")
+LOADED = "volatilis_own_"  # how modules that were read from a file are called
+files: list[str] = []  # that were read, for other processes
+
+
+def response_parameters(name: str) -> list[Parameter]:
+    cls = RESPONSES[name]
+    rules, defaults = rules_of(cls), cls._field_defaults  # type: ignore[attr-defined]
+    own = [Parameter(field, defaults.get(field), rules[field].words) for field in cls._fields]  # type: ignore[attr-defined]
+    habits = rules_of(Habits)
+    spread = Parameter("span", "the slider's length, where it has ends", habits["span"].words)
+    return [*own, *(Parameter(field, 0.0, habits[field].words) for field in HABITS[:2]), spread]
+
+
+def response_sentence(name: str) -> str:
+    return " ".join((inspect.getdoc(RESPONSES[name]) or "").split("\n\n")[0].split())
+
+
+def parse_response(text: str) -> Recipe:
+    """A response model as text: gaussian:sd=free,lapse=0.02."""
+    return catalogue.parse(text, RESPONSES, "response model", response_parameters)
+
+
+def make_response(recipe: Recipe, family: Any, values: Mapping[str, Any]) -> Any:
+    given = recipe.values(values)
+    habits = {name: given.pop(name) for name in HABITS if name in given}
+    try:
+        model = RESPONSES[recipe.name](**given)
+        if not habits:
+            return model
+        if isinstance(model, Softmax):
+            return ChoiceHabits(model, **{"span": float(max(family.size(), 2))} | habits)
+        if habits.get("lapse") and "span" not in habits:
+            if not hasattr(model, "low"):
+                raise ValueError("lapse needs span, the length of the slider")
+            habits["span"] = model.high - model.low
+        return Habits(model, **habits)
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"{recipe.text!r}: {error}") from None
+
+
+# --- of a user's own -----------------------------------------------------------------------------------------------------
+
+
+def register_response(name: str, cls: type, **ranges: Range) -> None:
+    """Make a class with `@response` known under a name: register_response("rounded", Rounded).
+
+    ranges    where parameters are searched; without one a parameter that no other model has gets a wide one, as its field accepts
+    """
+    if not getattr(cls, "_is_response", False):
+        raise TypeError(f"{cls.__name__} is not a response model; put @response above the class")
+    if RESPONSES.get(name, cls) is not cls and RESPONSES[name].__module__.startswith("volatilis."):
+        raise ValueError(f"there is a response model {name!r} already; choose another name")
+    for field, rule in rules_of(cls).items():
+        if field in ranges or field not in RANGES:
+            RANGES[field] = ranges.get(field) or usual_range(rule)
+    RESPONSES[name] = cls
+
+
+def load_responses(path: str) -> list[str]:
+    """All response models of a Python file, each known by its class's name in small letters (NearTheEdge: near-the-edge)."""
+    where = pathlib.Path(path).resolve()
+    specification = importlib.util.spec_from_file_location(LOADED + where.stem, where)
+    if not where.is_file() or specification is None or specification.loader is None:
+        raise ValueError(f"{path} is not a Python file, from which response models are read")
+    module = importlib.util.module_from_spec(specification)
+    sys.modules[specification.name] = module
+    specification.loader.exec_module(module)
+    own = [cls for _, cls in inspect.getmembers(module, inspect.isclass) if getattr(cls, "_is_response", False)]
+    found = {_name(cls): cls for cls in own if cls.__module__ == module.__name__}
+    if not found:
+        raise ValueError(f"{path} has no response model, a class with @response above it")
+    for name, cls in found.items():
+        register_response(name, cls)
+    if str(where) not in files:
+        files.append(str(where))
+    return list(found)
+
+
+def texts() -> list[str]:
+    """What stands in the files that were read."""
+    return [pathlib.Path(path).read_text() for path in files]
+
+
+def _name(cls: type) -> str:
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", cls.__name__).lower()
