@@ -16,8 +16,9 @@ from typing import Any, get_args
 import numpy as np
 import pytest
 
-from volatilis.html.paper import report
-from volatilis.html.paper.report import Claim, Erratum, Figure, NewLearner, Report, Table
+from volatilis.html import paper as report
+from volatilis.html.paper import Claim, Erratum, Figure, NewLearner, Report, Table
+from volatilis.html.paper.page import CLASSES, SHAPES, _text
 
 VOID = {"br", "circle", "img", "input", "link", "meta", "path", "rect"}
 HOLDS, PARTLY, FAILS, OPEN = get_args(report.Verdict)
@@ -250,11 +251,11 @@ def test_the_verdicts_are_counted(page: Page) -> None:
 
 
 def test_a_badge_says_its_verdict_in_words_and_by_its_shape() -> None:
-    assert len(set(report.SHAPES.values())) == len(report.CLASSES)
+    assert len(set(SHAPES.values())) == len(CLASSES)
     text = report.page(sample())
     badges = re.findall(r'<span class="badge (\w+)"><svg [^>]*>(.+?)</svg>([^<]+)</span>', text)
     assert [words for _, _, words in badges] == [claim.verdict for claim in sample().claims]
-    assert all(report.CLASSES[words] == name and report.SHAPES[name] == shape for name, shape, words in badges)
+    assert all(CLASSES[words] == name and SHAPES[name] == shape for name, shape, words in badges)
 
 
 def test_all_content_is_said(page: Page) -> None:
@@ -296,7 +297,7 @@ def test_markup_in_any_text_stays_text() -> None:
     ],
 )
 def test_what_is_set_in_type(text: str, shown: str) -> None:
-    assert report._text(text) == shown
+    assert _text(text) == shown
 
 
 @pytest.mark.parametrize(

@@ -16,8 +16,9 @@ from typing import Any
 
 import pytest
 
-from volatilis.html.paper import report
-from volatilis.html.paper.report import Claim, Figure, NewLearner, Report
+from volatilis.html import paper as report
+from volatilis.html.paper import Claim, Figure, NewLearner, Report
+from volatilis.html.paper.page import CLASSES
 
 from .test_report import FAILS, HOLDS, sample
 
@@ -115,7 +116,7 @@ def test_no_width_scrolls_sideways(light: dict[int, dict[str, Any]]) -> None:
 def lengthened(value: Any) -> Any:
     """The same content with very long words in every text but keys and verdicts."""
     if isinstance(value, str):
-        return value if value in report.CLASSES else f"{value} {LONG} `{LONG}`"
+        return value if value in CLASSES else f"{value} {LONG} `{LONG}`"
     if isinstance(value, Figure | Claim):
         return type(value)(*map(lengthened, value))._replace(key=value.key)
     if isinstance(value, NewLearner):

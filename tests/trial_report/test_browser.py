@@ -165,7 +165,7 @@ def test_the_table_sorts_and_searches(browser: Browser, made: tuple[Report, path
     assert browser.run(f"{head}.getAttribute('aria-sort')") == "descending"
     browser.run("(s => { s.value = 's1'; s.dispatchEvent(new Event('input')); })(document.querySelector('#search'))")
     assert sorted(browser.run(rows)) == [1, *range(10, GROUPS)]
-    assert text(browser, "#found") == f"6 of {GROUPS} groups"
+    assert text(browser, "#matches") == f"6 of {GROUPS} groups"
     browser.run("(l => { l.value = 'varsmile'; l.dispatchEvent(new Event('change')); })(document.querySelector('#learner'))")
     first = browser.run(
         "[...document.querySelectorAll('tr[data-group=\"1\"] td')].filter(c => !c.hidden).map(c => c.dataset.value)"
@@ -227,7 +227,7 @@ def test_keys_read_and_zoom_when_the_picture_has_the_focus(browser: Browser) -> 
     for key, trial in (("ArrowRight", 1), ("ArrowRight", 2), ("PageDown", 12), ("ArrowLeft", 11), ("End", 60)):
         browser.press(key)
         assert text(browser, "#readout th") == f"trial {trial}"
-    assert text(browser, "#said").startswith("trial 60: ")
+    assert text(browser, "#reading").startswith("trial 60: ")
     assert shown_group(browser) == "subject s0"
     whole = paths(browser, ".dots")
     browser.press("+")

@@ -9,7 +9,7 @@ import shlex
 from importlib.metadata import version
 from typing import Any
 
-from volatilis.html.paper import report as page
+from volatilis.html import paper as page
 from volatilis.paper import outputs
 from volatilis.paper.claims import claims as judged
 from volatilis.paper.context import Context, Order

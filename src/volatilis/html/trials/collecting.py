@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from volatilis import families
-from volatilis.html.trials.strips import MOST, Strip, expects_outcome, strips_for
 from volatilis.html.trials.summaries import Person, Tally
 from volatilis.tables import TableError, column_named, numbers
 from volatilis.trials.engine import Engine
@@ -16,6 +15,7 @@ from volatilis.trials.groups import Group, Key
 from volatilis.trials.measures import Column
 from volatilis.trials.watching import Seen
 
+MOST_STRIPS = 12  # a family with more categories or parameters shows the first
 GROUPS = 500  # groups that are drawn, unless more are asked for
 MOST_GROUPS = 10_000  # that can be asked for: a browser has to hold them all
 NUMBERS_PER_GROUP = 4_000  # all groups share the room: 2 million numbers for 500
@@ -24,6 +24,43 @@ DRAWN = ("mean", "variance", *SURPRISES, "adaptation_rate")
 PREDICTION = "prediction"
 BYTES_PER_NUMBER = 16 / 3  # single precision, as text
 BYTES_PER_GROUP, BYTES_PER_COLUMN = 300, 60  # what stands around them
+
+
+class Strip(NamedTuple):
+    """One pair of axes, over the trials.
+
+    outcome   which of the outcomes is dots in it; None: none
+    category  dots only where the outcome is this category, at 1, and the estimate is its probability; None: dots at the outcome
+    element   which element of the parameter is the line in it; None: none
+    low, high the range, where the family fixes it
+    names     what 0, 1, ... mean, where they have names
+    """
+
+    title: str
+    outcome: int | None
+    category: int | None
+    element: int | None
+    low: float | None = None
+    high: float | None = None
+    names: tuple[str, ...] = ()
+
+
+def strips_for(family: Any, outcomes: Sequence[str], categories: Sequence[str]) -> list[Strip]:
+    """All strips of a family; those whose parameter is the outcome's mean show both."""
+    parameters = family.parameter_names()
+    if isinstance(family, families.Categorical):
+        names = categories or [str(k) for k in range(family.k)]
+        return [Strip(f"{outcomes[0]}: {name}", 0, k, k, 0.0, 1.0) for k, name in enumerate(names)]
+    if isinstance(family, families.Bernoulli):
+        return [Strip(outcomes[0], 0, None, 0, 0.0, 1.0, tuple(categories))]
+    shared = 0 if isinstance(family, families.Exponential) else len(outcomes)
+    both = [Strip(name, i, None, i if shared else None) for i, name in enumerate(outcomes)]
+    return both + [Strip(f"parameter {parameters[i]}", None, None, i) for i in range(shared, len(parameters))]
+
+
+def expects_outcome(strips: Sequence[Strip]) -> bool:
+    """Whether the estimate can be held against the outcome."""
+    return all(strip.element is not None for strip in strips if strip.outcome is not None)
 
 
 class GroupPicture:
@@ -73,7 +110,7 @@ class Collector:
         self.engine = engine
         family = engine.examples[0].family
         self.all_strips = strips_for(family, engine.inputs.outcome, engine.order.categories)
-        self.strips: list[Strip] = self.all_strips[:MOST]
+        self.strips: list[Strip] = self.all_strips[:MOST_STRIPS]
         self.categorical = isinstance(family, families.Categorical)
         self.labels = [recipe.label for recipe in engine.order.learners]
         elements = {strip.element for strip in self.strips}

@@ -81,7 +81,7 @@ function find() {
     row.hidden = !words.every((word) => name.includes(word));
   });
   const count = [...body.rows].filter((row) => !row.hidden).length;
-  document.getElementById("found").textContent = words.length ? count + " of " + DATA.groups.length + " groups" : "";
+  document.getElementById("matches").textContent = words.length ? count + " of " + DATA.groups.length + " groups" : "";
 }
 
 function chooseSums() {

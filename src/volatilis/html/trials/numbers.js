@@ -1,4 +1,3 @@
-"use strict";
 // The numbers that lie in the page, and how numbers are written.
 
 const DATA = JSON.parse(document.getElementById("data").textContent);

@@ -91,7 +91,7 @@ readout.querySelectorAll("button").forEach((button) => {
 
 function aloud() {
   const cells = (row) => [...row.cells].map((cell) => cell.textContent).filter(Boolean).join(" ");
-  document.getElementById("said").textContent =
+  document.getElementById("reading").textContent =
     readout.tHead.rows[0].cells[0].textContent + ": " + [...readout.tBodies[0].rows].map(cells).join("; ");
 }
 
