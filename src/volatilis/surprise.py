@@ -53,15 +53,12 @@ def shannon_surprise(log_p: Any, log_p_0: Any, p_c: float) -> Any:
 def check_divergence(learner: Any, measure: str) -> None:
     """Refuse what could only be approximated."""
     family, words = learner.family, measure.replace("confidence_corrected", "confidence-corrected").replace("_", " ")
-    if measure == "confidence_corrected_surprise" and not hasattr(family, "scaled_likelihood"):
-        reason = "it does not define scaled_likelihood"
-        if hasattr(family, "improper_scaled_likelihood"):
-            reason = family.improper_scaled_likelihood(np.zeros(0))
+    if measure == "confidence_corrected_surprise" and family.lacks("scaled_likelihood"):
+        reason = family.improper_scaled_likelihood(np.zeros(0))
         raise TypeError(f"{type(family).__name__} has no confidence-corrected surprise: {reason}")
-    if not hasattr(family, "divergence"):
+    if family.lacks("divergence"):
         raise TypeError(f"{type(family).__name__} does not define divergence, which {words} needs")
-    mixture = isinstance(learner.init(0), Hypotheses) and getattr(learner, "n", 2) > 1
-    lacking = [name for name in ("log_density", "lower", "upper") if not hasattr(family, name)]
+    mixture, lacking = learner.is_mixture(), family.lacks("log_density", "lower", "upper")
     if mixture and family.size() == 1 and lacking:
         raise TypeError(f"{type(family).__name__} does not define {', '.join(lacking)}, which the {words} of a mixture needs")
     if mixture and family.size() > 1:

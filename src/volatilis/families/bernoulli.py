@@ -9,7 +9,7 @@ import numpy as np
 
 from volatilis._compiler.registry import compiled_function, python_only
 from volatilis._core.fields import Positive
-from volatilis.families._base import Beliefs, family, whole_observations
+from volatilis.families._base import Beliefs, family
 from volatilis.families._dirichlet import (
     blend_dirichlets,
     count_one,
@@ -22,6 +22,7 @@ from volatilis.families._dirichlet import (
     share,
     weighted_shares,
 )
+from volatilis.families._observations import whole_observations
 from volatilis.special import LOG_2, exp, log, log_1p, log_beta
 
 
@@ -111,6 +112,10 @@ class Bernoulli(NamedTuple):
 
     def upper(self, beliefs: Beliefs, i: int) -> float:
         return -_logit_tail(beliefs.chi[1, i], beliefs.chi[0, i])
+
+    @python_only
+    def categories(self) -> int:
+        return 2
 
     @python_only
     def parameter_names(self) -> tuple[str, ...]:

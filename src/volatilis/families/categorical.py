@@ -8,7 +8,7 @@ import numpy as np
 
 from volatilis._compiler.registry import python_only
 from volatilis._core.fields import Categories, Positive
-from volatilis.families._base import Beliefs, family, whole_observations
+from volatilis.families._base import Beliefs, family
 from volatilis.families._dirichlet import (
     blend_dirichlets,
     count_one,
@@ -22,6 +22,7 @@ from volatilis.families._dirichlet import (
     share_variance,
     weighted_shares,
 )
+from volatilis.families._observations import whole_observations
 from volatilis.special import log
 
 
@@ -95,6 +96,10 @@ class Categorical(NamedTuple):
             beliefs.chi[row, i] = 1.0
         beliefs.chi[y, i] = 2.0
         set_total(beliefs, i, self.k + 1.0)
+
+    @python_only
+    def categories(self) -> int:
+        return self.k
 
     @python_only
     def parameter_names(self) -> tuple[str, ...]:

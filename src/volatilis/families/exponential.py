@@ -8,8 +8,9 @@ import numpy as np
 
 from volatilis._compiler.registry import python_only
 from volatilis._core.fields import Positive
-from volatilis.families._base import Beliefs, family, real_observations
+from volatilis.families._base import Beliefs, family
 from volatilis.families._gamma import gamma_divergence, gamma_log_density, gamma_lower, gamma_upper, merged_gamma
+from volatilis.families._observations import real_observations
 from volatilis.special import log, log_1p
 
 

@@ -8,7 +8,8 @@ import numpy as np
 
 from volatilis._compiler.registry import python_only
 from volatilis._core.fields import DERIVED, Matrix, Real, Vector, positive_definite_root
-from volatilis.families._base import Beliefs, family, row_by_row, vector_observations
+from volatilis.families._base import Beliefs, family, row_by_row
+from volatilis.families._observations import vector_observations
 from volatilis.special import LOG_2_PI, bounded, log, log_1p
 
 

@@ -9,7 +9,8 @@ import numpy as np
 
 from volatilis._compiler.registry import compiled_function, python_only
 from volatilis._core.fields import DERIVED, Matrix, Positive, Vector, positive_definite_root
-from volatilis.families._base import Beliefs, family, row_by_row, vector_observations
+from volatilis.families._base import Beliefs, family, row_by_row
+from volatilis.families._observations import vector_observations
 from volatilis.families._wishart import (
     add_outer_product,
     cholesky,

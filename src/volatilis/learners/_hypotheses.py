@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from volatilis._compiler.registry import compiled_function, compiled_methods
-from volatilis.families._base import Beliefs, copy_column, in_eights, prior_beliefs, zeros
+from volatilis._compiler.registry import compiled_function, compiled_methods, python_only
+from volatilis.families._base import Beliefs, Family, Observation, copy_column, in_eights, prior_beliefs, zeros
 from volatilis.learners._step import Info, change_and_stay
 from volatilis.special import exp, fma, largest, log, total
 
@@ -30,13 +30,13 @@ class Hypotheses(NamedTuple):
     random: np.ndarray  # the state of the random generator
     pi_0: Beliefs  # the prior, a bank of one
 
-    def belief_mean(self, family: Any, k: int) -> float:
+    def belief_mean(self, family: Family, k: int) -> float:
         n, w = family.whole(self.count[0]), self.weights
         for i in range(n):  # a moment may be infinite, which a weight of nothing must not make NaN
             self.scratch[i] = w[i] * family.mean(self.beliefs, i, k) if w[i] > 0.0 else 0.0
         return total(self.scratch, n)
 
-    def belief_variance(self, family: Any, k: int, mean: float) -> float:
+    def belief_variance(self, family: Family, k: int, mean: float) -> float:
         """Within and between the hypotheses."""
         if abs(mean) == np.inf:
             return np.inf
@@ -47,14 +47,14 @@ class Hypotheses(NamedTuple):
             self.scratch[i] = variance if w[i] > 0.0 else 0.0
         return total(self.scratch, n)
 
-    def belief_moments(self, family: Any, means: np.ndarray, variances: np.ndarray) -> None:
+    def belief_moments(self, family: Family, means: np.ndarray, variances: np.ndarray) -> None:
         """Mean and, where there is room for it, variance of every element of theta."""
         for k in range(family.size()):
             means[k] = self.belief_mean(family, k)
             if variances.size > 0:
                 variances[k] = self.belief_variance(family, k, means[k])
 
-    def belief_log_density(self, family: Any, x: float) -> float:
+    def belief_log_density(self, family: Family, x: float) -> float:
         """log sum_i w_i pi_i(x)."""
         top = -np.inf
         for i in range(self.count[0]):
@@ -81,8 +81,12 @@ class Hypotheses(NamedTuple):
             copy_column(other.beliefs, i, self.beliefs, i)
         set_count(self, other.count[0])
 
+    @python_only
+    def generator(self) -> np.ndarray:
+        return self.random
 
-def hypotheses(family: Any, capacity: int, seed: int) -> Hypotheses:
+
+def hypotheses(family: Family, capacity: int, seed: int) -> Hypotheses:
     """Room for `capacity` hypotheses or, in eights, a few more; none lives yet."""
     capacity = in_eights(capacity)
     return Hypotheses(
@@ -97,7 +101,7 @@ def hypotheses(family: Any, capacity: int, seed: int) -> Hypotheses:
 
 
 @compiled_function
-def exact_step(family: Any, p_c: float, state: Hypotheses, y: Any, nothing: float) -> Info:
+def exact_step(family: Family, p_c: float, state: Hypotheses, y: Observation, nothing: float) -> Info:
     """The recursion of exact inference (paper, Proposition and Eq. 9-10): n hypotheses become n + 1.
 
     The old ones take the observation in, w_i <- (1 - gamma) w_i P(y; pi_i) / P(y; pi); the new one, "it changed just now",
@@ -131,7 +135,7 @@ def exact_step(family: Any, p_c: float, state: Hypotheses, y: Any, nothing: floa
 
 
 @compiled_function
-def exact_elapse(family: Any, p_c: float, state: Hypotheses) -> None:
+def exact_elapse(family: Family, p_c: float, state: Hypotheses) -> None:
     """A step of time without an observation: a change has probability p_c, and nothing is learned."""
     for i in range(state.count[0]):
         weight = (1.0 - p_c) * state.weights[i]
@@ -149,7 +153,7 @@ def knows_nothing(state: Hypotheses) -> bool:
 
 
 @compiled_function
-def add_prior(family: Any, state: Hypotheses, weight: float) -> int:
+def add_prior(family: Family, state: Hypotheses, weight: float) -> int:
     """One more hypothesis, which has observed nothing; returns its place, the last."""
     new = state.count[0]
     state.count[0] = new + 1

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from volatilis._compiler.registry import compiled_function, compiled_methods
-from volatilis.families._base import Beliefs, copy_column, prior_beliefs
+from volatilis._compiler.registry import compiled_function, compiled_methods, python_only
+from volatilis.families._base import Beliefs, Family, copy_column, prior_beliefs
 
 
 @compiled_methods
@@ -20,19 +20,19 @@ class OneBelief(NamedTuple):
     pi_0: Beliefs  # the prior, a bank of one
     i: int
 
-    def belief_mean(self, family: Any, k: int) -> float:
+    def belief_mean(self, family: Family, k: int) -> float:
         return family.mean(self.beliefs, self.i, k)
 
-    def belief_variance(self, family: Any, k: int, mean: float) -> float:
+    def belief_variance(self, family: Family, k: int, mean: float) -> float:
         return family.variance(self.beliefs, self.i, k)
 
-    def belief_moments(self, family: Any, means: np.ndarray, variances: np.ndarray) -> None:
+    def belief_moments(self, family: Family, means: np.ndarray, variances: np.ndarray) -> None:
         for k in range(family.size()):
             means[k] = family.mean(self.beliefs, self.i, k)
             if variances.size > 0:
                 variances[k] = family.variance(self.beliefs, self.i, k)
 
-    def belief_log_density(self, family: Any, x: float) -> float:
+    def belief_log_density(self, family: Family, x: float) -> float:
         return family.log_density(self.beliefs, self.i, x)
 
     def expected_run_length(self) -> float:
@@ -46,13 +46,17 @@ class OneBelief(NamedTuple):
         copy_column(other.beliefs, other.i, self.beliefs, self.i)
         self.run_lengths[self.i] = other.run_lengths[other.i]
 
+    @python_only
+    def generator(self) -> None:
+        """None: nothing here is random."""
 
-def one_belief(family: Any, columns: int = 1) -> OneBelief:
+
+def one_belief(family: Family, columns: int = 1) -> OneBelief:
     return OneBelief(prior_beliefs(family, columns), np.zeros(columns), prior_beliefs(family, 3), prior_beliefs(family), 0)
 
 
 @compiled_function
-def relax(family: Any, state: OneBelief, gamma: float) -> None:
+def relax(family: Family, state: OneBelief, gamma: float) -> None:
     """A step of time without an observation, for a learner that averages logarithms: towards the prior by gamma."""
     family.blend(state.beliefs, state.i, state.pi_0, 0, 1.0 - gamma, gamma)
     state.run_lengths[state.i] *= 1.0 - gamma

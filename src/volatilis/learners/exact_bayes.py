@@ -30,6 +30,14 @@ class ExactBayes(NamedTuple):
         return state.count[0] < state.weights.size
 
     @python_only
+    def most_hypotheses(self) -> None:
+        return None
+
+    @python_only
+    def grows(self) -> bool:
+        return True
+
+    @python_only
     def grow(self, state: Hypotheses) -> Hypotheses:
         """The same state with twice the room."""
         larger, n = hypotheses(self.family, 2 * state.weights.size, 0), state.weights.size

@@ -32,6 +32,14 @@ class ParticleFilter(NamedTuple):
         self.restart(state)
         return state
 
+    @python_only
+    def most_hypotheses(self) -> int:
+        return self.n
+
+    @python_only
+    def fewest_hypotheses(self) -> int:
+        return self.n
+
     def restart(self, state: Hypotheses) -> None:
         state.count[0] = self.n
         for i in range(self.n):

@@ -53,18 +53,19 @@ class SMiLe(NamedTuple):
         relax(self.family, state, self.m / (1.0 + self.m))
 
     def _check(self) -> None:
-        if not hasattr(self.family, "scaled_likelihood"):
-            reason = "it does not define scaled_likelihood"
-            if hasattr(self.family, "improper_scaled_likelihood"):
-                reason = self.family.improper_scaled_likelihood(np.zeros(0))
+        if self.family.lacks("scaled_likelihood"):
+            reason = self.family.improper_scaled_likelihood(np.zeros(0))
             raise TypeError(f"SMiLe cannot learn with {type(self.family).__name__}: {reason}")
 
     @python_only
     def check_observations(self, values: np.ndarray) -> None:
-        if hasattr(self.family, "improper_scaled_likelihood"):
-            reason = self.family.improper_scaled_likelihood(values)
-            if reason is not None:
-                raise ValueError(f"SMiLe needs a proper scaled likelihood, but {reason}")
+        reason = self.family.improper_scaled_likelihood(values)
+        if reason is not None:
+            raise ValueError(f"SMiLe needs a proper scaled likelihood, but {reason}")
+
+    @python_only
+    def refuses_observations(self) -> bool:
+        return not self.family.always_proper()
 
 
 @compiled_function

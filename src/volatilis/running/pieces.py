@@ -41,7 +41,7 @@ class Divergences:
         surprise.check_divergence(learner, name)
         self._learner, self._name = learner, name
         self._state, self._before = learner.init(key), learner.init(key)
-        self.mixture = _is_mixture(learner, self._state)
+        self.mixture = learner.is_mixture()
 
     def advance(self, values: np.ndarray, events: np.ndarray) -> np.ndarray:
         learner, family, out, progress = self._learner, self._learner.family, np.empty(len(values)), np.zeros(1, dtype=np.int64)
@@ -97,7 +97,7 @@ class ManyDivergences:
         surprise.check_divergence(learner, name)
         self._learner, self._name, self._states = learner, name, many_fresh(learner, keys)
         self._before = learner.init(0)
-        self.mixture = _is_mixture(learner, self._before)
+        self.mixture = learner.is_mixture()
 
     def advance(self, values: np.ndarray, events: np.ndarray, places: np.ndarray) -> np.ndarray:
         learner, family, out = self._learner, self._learner.family, np.empty(len(values))
@@ -113,12 +113,8 @@ class ManyDivergences:
         return out
 
 
-def _is_mixture(learner: Any, state: Any) -> bool:
-    return isinstance(state, Hypotheses) and getattr(learner, "n", 2) > 1
-
-
 def _check_proper(family: Any, name: str, values: np.ndarray, events: np.ndarray) -> None:
-    if name == "confidence_corrected_surprise" and hasattr(family, "improper_scaled_likelihood"):
+    if name == "confidence_corrected_surprise" and not family.always_proper():
         reason = family.improper_scaled_likelihood(np.where(events % RESET == OBSERVE, values, np.nan))
         if reason is not None:
             raise ValueError(f"confidence-corrected surprise needs a proper scaled likelihood, but {reason}")

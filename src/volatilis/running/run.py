@@ -102,7 +102,7 @@ class Stream:
         self._step_class = step_class(learner)
         example, _ = self._observe_none()
         self._y = np.zeros((1, *example.shape[1:]), dtype=example.dtype)
-        self._takes_floats = self._y.dtype == np.float64 and self._y.ndim == 1 and not learner_checks(learner)
+        self._takes_floats = self._y.dtype == np.float64 and self._y.ndim == 1 and not learner.refuses_observations()
         self._event = np.zeros(1, dtype=np.int64)
         self._out = np.full(STEP_HEAD + 2 * self._family.size(), np.nan)
         self._out[4] = 0.0
@@ -174,7 +174,7 @@ class Stream:
         observe = Call(drivers.step, self._learner, state, self._y, self._out)
         self._pass_time = Call(drivers.step_without_observation, self._learner, state, self._event, self._out).run
         self._observe_now = observe.run
-        self._observe = self._observe_with_room if hasattr(self._learner, "grow") else observe.run
+        self._observe = self._observe_with_room if self._learner.grows() else observe.run
         self._observe_float, self._owners = None, None
         if self._takes_floats and self._observe is observe.run and hasattr(observe.run, "address"):
             self._observe_float, self._owners = float_to_tuple(observe.run, self._y, self._out, self._step_class)
@@ -199,7 +199,7 @@ class Stream:
             if self._missing == OBSERVE:
                 raise ValueError(f"Stream.update: the observation {y!r} is missing; missing='elapse' or 'skip' accepts that")
             self._event[0] = self._missing
-            if self._missing == ELAPSE and hasattr(self._learner, "grow") and not self._learner.has_room(self._state):
+            if self._missing == ELAPSE and not self._learner.has_room(self._state):
                 self._bind(self._learner.grow(self._state))
             self._pass_time()
             return
@@ -214,11 +214,6 @@ class Stream:
 
     def _absent(self) -> Any:
         return [np.nan] if self._y.ndim == 1 else np.full((1, *self._y.shape[1:]), np.nan)
-
-
-def learner_checks(learner: Any) -> bool:
-    """Whether a learner refuses some valid observations of its family."""
-    return hasattr(learner.family, "improper_scaled_likelihood") and type(learner).__name__ == "SMiLe"
 
 
 # --- one sequence ------------------------------------------------------------------------------------------------------

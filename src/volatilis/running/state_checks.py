@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from volatilis.learners import ParticleFilter
 from volatilis.learners._hypotheses import Hypotheses
 
 ROOM_TO_WORK = ("scratch",)  # what is in there means nothing between two steps
@@ -18,14 +17,14 @@ def check_state(learner: Any, fresh: Any, found: Any) -> None:
         raise ValueError(f"its state is a {type(found).__name__}, not a {type(fresh).__name__}")
     if isinstance(found, Hypotheses):
         room = np.size(found.weights)
-        while hasattr(learner, "grow") and fresh.weights.size < min(room, 2**30):
+        while learner.grows() and fresh.weights.size < min(room, 2**30):
             fresh = learner.grow(fresh)
     _check_arrays(fresh, found)
     if not np.all(found.beliefs.nu >= 0.0):
         raise ValueError("beliefs from fewer than no observations")
     if isinstance(found, Hypotheses):
-        live, least = int(found.count[0]), learner.n if isinstance(learner, ParticleFilter) else 1
-        if not least <= live <= getattr(learner, "n", found.weights.size):
+        live, most = int(found.count[0]), learner.most_hypotheses()
+        if not learner.fewest_hypotheses() <= live <= (found.weights.size if most is None else most):
             raise ValueError(f"{live} hypotheses in room for {found.weights.size}")
         weights = found.weights
         if not (np.all(weights >= 0.0) and abs(weights[:live].sum() - 1.0) < 1e-6 and not weights[live:].any()):

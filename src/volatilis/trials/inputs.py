@@ -159,7 +159,7 @@ class Inputs:
 
     def _make(self, found: dict[str, float]) -> list[Any]:
         family = make_family(self._order.family, found)
-        named, categories = len(self._order.categories), getattr(family, "k", 2)
+        named, categories = len(self._order.categories), family.categories() or 2  # numbers may be named 0 and 1
         if named and named != categories:
             raise ValueError(f"--categories names {named}, but the family has {categories}")
         width, given = family.observations([])[0].shape[1:], len(self._roles.outcome)

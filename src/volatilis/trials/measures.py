@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from volatilis.learners._hypotheses import Hypotheses
 from volatilis.running.traces import DIVERGENCES, defined_readouts
 from volatilis.surprise import check_divergence
 
@@ -115,4 +114,4 @@ def _divergence(learner: Any, name: str) -> bool:
 
 def _has_one_belief(learner: Any) -> bool:
     """Whether divergences have a closed form; those of mixtures take a thousand times as long, so they must be asked for."""
-    return not isinstance(learner.init(0), Hypotheses) or getattr(learner, "n", 2) == 1
+    return not learner.is_mixture()

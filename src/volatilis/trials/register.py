@@ -76,7 +76,7 @@ class Register:
         alike: dict[int, list[int]] = {}  # small ones by their learners
         for i in np.flatnonzero(numbers >= before).tolist():
             learners = self._learners[numbers[i]]
-            if _length(groups[i]) <= FEW and not any(hasattr(learner, "grow") for learner in learners):
+            if _length(groups[i]) <= FEW and not any(learner.grows() for learner in learners):
                 alike.setdefault(id(learners), []).append(i)
             else:
                 self._begin_alone(groups[i], int(numbers[i]))
@@ -104,7 +104,7 @@ class Register:
 
     def _generator(self, key: Key, learners: list[Any]) -> int:
         """A group's own random numbers, where some learner draws any."""
-        return generator_key(named_seed(self._seed, key)) if any(type(learner)._samples for learner in learners) else 0
+        return generator_key(named_seed(self._seed, key)) if any(learner.samples() for learner in learners) else 0
 
     # --- groups side by side ---------------------------------------------------------------------------------------------
 

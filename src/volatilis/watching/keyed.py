@@ -62,7 +62,7 @@ class Keyed:
 
     def __init__(self, learner: Any, seed: int, tell: Callable[[str], None] | None = None) -> None:
         self.learner, self._seed, self._tell = learner, seed, tell
-        self._grows = hasattr(learner, "grow")
+        self._grows = learner.grows()
         self._fresh = learner.init(generator_key(seed))
         self._samples = isinstance(self._fresh, Hypotheses)  # as far as a state says: it has a generator
         self.numbers: dict[Any, int] = {}

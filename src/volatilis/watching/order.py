@@ -97,8 +97,7 @@ def fields_of(order: Order, learner: Any) -> Fields:
     width = shape[0] if shape else None
     if named == 0 or named not in (1, width):
         raise ValueError(f"the family observes {width or 1} numbers at a time; --value names {named}")
-    categories = getattr(family, "k", 2)
-    if order.categories and (order.family.name not in ("categorical", "bernoulli") or len(order.categories) != categories):
+    if order.categories and len(order.categories) != family.categories():
         raise ValueError(f"--categories names {len(order.categories)}, but the family {order.family.name} does not have as many")
     codes = {name: float(code) for code, name in enumerate(order.categories)}
     return Fields(order.key, order.value, width, codes, order.family.name == "bernoulli")

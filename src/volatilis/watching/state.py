@@ -11,7 +11,6 @@ from typing import IO, Any
 
 import numpy as np
 
-from volatilis.learners import ParticleFilter
 from volatilis.running.state_files import StateFileError
 from volatilis.tables.writing import whole_file
 
@@ -82,8 +81,8 @@ def check_arrays(learner: Any, example: dict[str, np.ndarray], found: dict[str, 
 
 
 def _check_hypotheses(learner: Any, weights: np.ndarray, live: np.ndarray) -> None:
-    least = learner.n if isinstance(learner, ParticleFilter) else 1
-    if ((live < least) | (live > getattr(learner, "n", weights.shape[1]))).any():
+    most = learner.most_hypotheses()
+    if ((live < learner.fewest_hypotheses()) | (live > (weights.shape[1] if most is None else most))).any():
         raise ValueError("a number of hypotheses that its room does not have")
     alive = np.arange(weights.shape[1]) < live[:, None]
     if (weights < 0.0).any() or weights[~alive].any() or (np.abs(weights.sum(axis=1) - 1.0) > 1e-6).any():
