@@ -24,7 +24,6 @@ import os
 import pathlib
 import struct
 import sys
-import tempfile
 import threading
 import types as python_types
 import warnings
@@ -34,6 +33,7 @@ from typing import Any
 import numpy as np
 
 from volatilis._compiler.translation import Code, CompilationError, compile_driver, link, processor, tuple_classes
+from volatilis._core.files import whole_file
 
 FORMAT = 2
 # The sources that kernels are made of
@@ -301,12 +301,11 @@ def _save(key: str, code: Code) -> None:
     directory = cache_directory()
     try:
         directory.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with tempfile.NamedTemporaryFile(dir=directory, suffix=".partial", delete=False) as file:
+        with whole_file(directory / f"{key}.kernel", private=True) as file:
             file.write(json.dumps(header).encode() + b"\n" + code.object_file)
-        os.replace(file.name, directory / f"{key}.kernel")
     except OSError as error:
         warnings.warn(
-            f"compiled code cannot be kept in {directory} ({error.strerror}), so every process compiles anew; "
+            f"compiled code cannot be kept in {directory} ({os.strerror(error.errno or 0)}), so every process compiles anew; "
             "set VOLATILIS_CACHE_DIR to a folder that can be written",
             RuntimeWarning,
             stacklevel=2,

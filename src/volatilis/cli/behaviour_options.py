@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import sys
-import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     from volatilis.behaviour.people import People, Source
 
 COLUMNS, FITS = "Columns of the table", "How it is fitted"
-SOON = 2.0  # seconds in which nobody asks how far it is
 
 Family = Annotated[
     str, typer.Option(help="What is observed, such as gaussian:sigma=10,mu_0=150,sigma_0=87; sigma=free is fitted.")
@@ -205,16 +203,7 @@ def check_quiet(quiet: bool, *outputs: str | None) -> None:
 @contextlib.contextmanager
 def progress(quiet: bool, before: str = "") -> Iterator[Callable[[str, float], None]]:
     """A bar for each thing that is done, by its name; lines, where there is no terminal, if it takes long."""
-    if quiet:
-        yield lambda what, share: None
-        return
     from volatilis._core.progress import Bars
 
-    begun = time.monotonic()
-    with Bars() as bars:
-
-        def update(what: str, share: float) -> None:
-            if sys.stderr.isatty() or time.monotonic() - begun > SOON:
-                bars.update(f"{before}{what}", share)
-
-        yield update
+    with Bars(quiet) as bars:
+        yield lambda what, share: bars.update(f"{before}{what}", share)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING
 
@@ -53,25 +52,16 @@ def _show(
     parameters: Callable[[str], list[Parameter]],
     sentence: Callable[[str], str],
 ) -> None:
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
+    from volatilis._core.terminal import plain, printed_at_once, table
 
-    from volatilis.tables import standard_output
-
-    table = Table(box=box.SIMPLE_HEAD, show_lines=True)
-    table.add_column(kind, min_width=max(map(len, names)))  # a name is typed as it stands here: it is never cut
-    table.add_column("parameters")
-    table.add_column("what it does")
+    rows = []
     for name in names:
         lines = (
             f"[bold]{p.name}[/bold]: {p.accepts}" + ("" if p.default is None else f"; {p.default} if not given")
             for p in parameters(name)
         )
-        table.add_row(name, "\n".join(lines), sentence(name).replace("[", "\\["))
-    console = Console()
-    with reported(command):
-        with console.capture() as captured:  # Rich itself would end the program where a reader goes away
-            console.print(table)
-        with standard_output() as stream:
-            stream.write(captured.get().encode(sys.stdout.encoding, "replace"))
+        rows.append((name, "\n".join(lines), plain(sentence(name))))
+    # a name is typed as it stands here: it is never broken
+    shown = table("lll", (kind, "parameters", "what it does"), rows, lines=True, whole=(kind,))
+    with reported(command), printed_at_once() as console:
+        console.print(shown)

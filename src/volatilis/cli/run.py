@@ -67,10 +67,11 @@ def run(
 ) -> None:
     """Run learners over a table of trials: every measure of every learner, per row, beside the columns that were there."""
     with reported("run"), contextlib.ExitStack() as outputs:
+        from volatilis._core.progress import one_bar
         from volatilis.events import run_events
         from volatilis.events.terminal import show_written
         from volatilis.trials import run_table
-        from volatilis.trials.terminal import progress_of, show_summary
+        from volatilis.trials.terminal import show_summary
 
         roles = (subject, session, block)
         order = options.order_from(
@@ -89,7 +90,7 @@ def run(
             raise ValueError("--prediction and --report-groups are for a report: give --report OUT.html too")
         if out is None and report is None and plan is None:
             out = "-"
-        with progress_of(f"running over {table}", quiet) as progress:
+        with one_bar(f"running over {table}", quiet) as progress:
             if plan is None:
                 written, summary = None, run_table(order, out, progress, watchers)
             else:

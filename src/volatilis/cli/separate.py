@@ -70,9 +70,9 @@ def separate(
 ) -> None:
     """Can these measures be told apart? Before anyone is scanned: which measures and learners these outcomes separate."""
     with reported("separate"):
+        from volatilis._core.progress import one_bar
         from volatilis.separation import Question, parse_window, separate, terminal, writing
         from volatilis.tables import check_outputs
-        from volatilis.trials.terminal import progress_of
 
         check_outputs({"--out": out, "--selections": selections}, plot, table)
         roles = (subject, session, block)
@@ -80,7 +80,7 @@ def separate(
             table, family, learner, by, outcome, trial, reset, measures, missing, categories, seed, workers, *roles
         )
         question = Question(prediction, estimate, confidence, parse_window(window or ()), effect)
-        with progress_of(f"comparing over {table}", quiet) as progress:
+        with one_bar(f"comparing over {table}", quiet) as progress:
             found = separate(order, question, progress)
         if out is not None:
             writing.write_pairs(found, out)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+from volatilis._core.terminal import console_of, plain
 from volatilis.events.command import Written
 
 
 def show_written(written: Written, folder: str, quiet: bool) -> None:
-    from rich.console import Console
-
-    console = Console(stderr=True, highlight=False)
+    console = console_of(stderr=True)
     if not quiet:
         runs = "1 run" if written.runs == 1 else f"{written.runs:,} runs"
         console.print(f"{len(written.files):,} event files for {runs} -> {folder}", soft_wrap=True)
     for note in written.notes:
-        console.print(f"[yellow]note:[/yellow] {note.replace('[', chr(92) + '[')}", soft_wrap=True)
+        console.print(f"[yellow]note:[/yellow] {plain(note)}", soft_wrap=True)

@@ -5,11 +5,10 @@ from __future__ import annotations
 import contextlib
 import os
 import pathlib
-import shutil
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 
-from volatilis.tables import unfinished_folder
+from volatilis._core.files import hidden_folder
 
 PREFIX = ".volatilis."
 WRITERS = 16  # threads: each waits for the disk, and the disk takes many files as fast as one
@@ -21,7 +20,7 @@ class Staged:
     def __init__(self, folder: pathlib.Path, overwrite: bool) -> None:
         self._folder, self._overwrite = folder, overwrite
         self._hidden: pathlib.Path | None = None
-        self._lock: int | None = None  # on the hidden folder: it is not left behind as long as this process lives
+        self._open = contextlib.ExitStack()  # holds the hidden folder
         self._made: list[pathlib.Path] = []
 
     def add(self, files: Mapping[str, str], progress: Callable[[float], None] = lambda share: None) -> None:
@@ -36,8 +35,7 @@ class Staged:
         try:
             self._made = [path for path in (self._folder, *self._folder.parents) if not path.exists()]
             self._folder.mkdir(parents=True, exist_ok=True)
-            self._lock, hidden = unfinished_folder(self._folder, PREFIX)
-            self._hidden = pathlib.Path(hidden)
+            self._hidden = self._open.enter_context(hidden_folder(self._folder, PREFIX))
         except OSError as error:
             raise OSError(error.errno, f"cannot write into {self._folder}: {error.strerror}") from None
         with ThreadPoolExecutor(WRITERS) as pool:
@@ -68,10 +66,7 @@ class Staged:
 
     def discard(self) -> None:
         """Remove what did not get its name, and the folders that were made for it."""
-        if self._hidden is not None:
-            shutil.rmtree(self._hidden, ignore_errors=True)
-        if self._lock is not None:
-            os.close(self._lock)
+        self._open.close()
         for path in self._made:
             with contextlib.suppress(OSError):
                 path.rmdir()

@@ -15,7 +15,6 @@ import json
 import os
 import pathlib
 import shutil
-import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
@@ -26,6 +25,7 @@ import numpy as np
 
 from volatilis._compiler.calls import Call
 from volatilis._core import cluster
+from volatilis._core.files import hidden_folder
 from volatilis._core.seeds import generator_key
 from volatilis.environments import ChangingEnvironment
 from volatilis.experiments.tuning import Stopped
@@ -167,8 +167,7 @@ class Store:
 
         plan, names = self.plan, learner_names(self.plan)
         shape, chunk = (len(names), len(plan.cells), plan.seeds), (len(names), 1, 1)
-        partial = pathlib.Path(tempfile.mkdtemp(dir=self.path.parent, prefix=f".{self.path.name}.", suffix=".partial"))
-        try:
+        with hidden_folder(self.path.parent, f".{self.path.name}.") as partial:
             group = zarr.open_group(partial, mode="a")
             for name in ("error", "distance"):
                 group.create_array(name, shape=shape, chunks=chunk, dtype="f8", fill_value=np.nan)
@@ -182,8 +181,6 @@ class Store:
             group.create_array("done", shape=shape[1:], chunks=(1, 1), dtype="i1", fill_value=0)
             with contextlib.suppress(OSError):  # another run has made it meanwhile
                 partial.rename(self.path)
-        finally:
-            shutil.rmtree(partial, ignore_errors=True)
 
     @contextlib.contextmanager
     def _readable(self) -> Iterator[None]:

@@ -7,7 +7,7 @@ import pathlib
 from collections.abc import Iterator
 from typing import Any
 
-from volatilis.tables.writing import NO_ROOM, whole_file, write_text
+from volatilis._core.files import NO_ROOM, whole_file, write_text
 
 DIGITS = "%.6g"  # of numbers in tables
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from volatilis.tables.writing import write_text
+from volatilis._core.files import write_text
 
 EVERY = 5.0  # seconds between writes: no more than this is lost when a run is killed
 

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from volatilis._core.files import write_text
 from volatilis.paper import hypotheses, tuned
 from volatilis.paper.claims import claims as judged
 from volatilis.paper.context import Context
@@ -14,7 +15,6 @@ from volatilis.paper.figures.figures import Data
 from volatilis.paper.files import save_table
 from volatilis.paper.ledger import Ledger
 from volatilis.paper.new_learner import Promise
-from volatilis.tables.writing import write_text
 
 IN_WORDS = {  # a verdict on one claim, and on several
     judged.HOLDS: ("holds", "hold"),

@@ -10,6 +10,7 @@ import sys
 from typing import Any
 
 from volatilis._core import cluster
+from volatilis._core.files import whole_file
 from volatilis.experiments.tuning import PUBLISHED_FILE
 from volatilis.paper.context import Context, Order
 from volatilis.paper.figures.figures import FIGURES, SIMULATE, Data, Drawn, Figure
@@ -18,7 +19,6 @@ from volatilis.paper.ledger import Ledger
 from volatilis.paper.settings import SIZES
 from volatilis.paper.tables import csv_name, over_seeds, table_of, with_excess
 from volatilis.paper.tuned import published_or_none
-from volatilis.tables.writing import whole_file
 
 
 def reproduce(order: Order) -> pathlib.Path | None:

@@ -9,6 +9,7 @@ import shlex
 from importlib.metadata import version
 from typing import Any
 
+from volatilis._core.files import write_text
 from volatilis.html import paper as page
 from volatilis.paper import outputs
 from volatilis.paper.claims import claims as judged
@@ -22,7 +23,6 @@ from volatilis.paper.new_learner import Promise, promises
 from volatilis.paper.published import comparison
 from volatilis.paper.settings import NOISE_NAMES, NOISES, RATES, TASKS
 from volatilis.paper.tables import csv_name
-from volatilis.tables.writing import write_text
 
 TITLE = "Learning in volatile environments with the Bayes Factor Surprise, reproduced"
 PAPER = "Liakoni, Modirshanechi, Gerstner & Brea (2021), Neural Computation 33(2), 269-340"

@@ -16,11 +16,11 @@ from importlib.metadata import version
 from typing import Any, NamedTuple
 
 from volatilis._core import cluster
+from volatilis._core.files import write_text
 from volatilis.environments import ChangingEnvironment
 from volatilis.experiments import tuning
 from volatilis.learners import Leaky, Nas10, Nas10Star, Nas12, Nas12Star, SMiLe, VarSMiLe
 from volatilis.paper.settings import CATEGORICAL, GAUSSIAN, Size, family_of
-from volatilis.tables.writing import write_text
 
 TUNED: dict[str, dict[str, type]] = {
     GAUSSIAN: {

@@ -6,19 +6,18 @@ that this process has defined. Numbers are written so that they read back to the
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import math
 import os
 import pathlib
-import tempfile
 from typing import Any
 
 import numpy as np
 
 from volatilis._compiler import registry
 from volatilis._core.fields import DERIVED, given_fields
+from volatilis._core.files import write_text
 
 FORMAT, VERSION = "volatilis-stream", 1
 MAX_BYTES = 1 << 30
@@ -31,20 +30,8 @@ class StateFileError(ValueError):
 
 def write(path: str | os.PathLike[str], content: dict[str, Any]) -> None:
     """Write atomically: a crash at any moment leaves the old file whole."""
-    path = pathlib.Path(path)
     body = json.dumps({"format": FORMAT, "version": VERSION, **content}, allow_nan=True)
-    text = json.dumps({"sha256": _digest(body), "body": body})
-    handle, temporary = tempfile.mkstemp(dir=path.parent or ".", prefix=f".{path.name}.", suffix=".partial")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        raise
+    write_text(path, json.dumps({"sha256": _digest(body), "body": body}))
 
 
 def read(path: str | os.PathLike[str]) -> dict[str, Any]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-import sys
-from typing import Any
+from typing import TYPE_CHECKING
 
+from volatilis._core.terminal import printed_at_once, table
 from volatilis.separation.advice import (
     IDENTICAL,
     NEARLY,
@@ -22,38 +22,34 @@ from volatilis.separation.advice import (
 from volatilis.separation.relations import Inflation
 from volatilis.separation.selections import Selected
 from volatilis.separation.study import Separation
-from volatilis.tables import standard_output
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.padding import Padding
+    from rich.table import Table
 
 COLOURS = {YES: "green", IDENTICAL: "red", SHAPE: "red", NEARLY: "yellow", TOO_FEW: "yellow", RESTS_ON_FEW: "yellow"}
 MOST_PAIRS = 15
-PLAIN_WIDTH = 118  # where there is no terminal
 
 
 def show(separation: Separation, only_advice: bool) -> None:
-    """On standard output, at once: Rich would end the program itself where the reader of a pipe has gone away."""
-    from rich.console import Console
-
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console = Console(highlight=False, width=PLAIN_WIDTH)
-    with console.capture() as captured:
+    """On standard output."""
+    with printed_at_once() as console:
         if not only_advice:
             _show_tables(console, separation)
             console.print("[bold]Advice[/bold]")
         for sentence in advice(separation):
             console.print(_bullet(sentence))
-    with standard_output() as stream:
-        stream.write(captured.get().encode(sys.stdout.encoding, "replace"))
 
 
-def _show_tables(console: Any, separation: Separation) -> None:
+def _show_tables(console: Console, separation: Separation) -> None:
     console.print(_heading(separation))
     console.print(_regressors(separation))
     console.print(_pairs(separation))
     _show_selections(console, separation)
 
 
-def _bullet(sentence: str) -> Any:
+def _bullet(sentence: str) -> Padding:
     from rich.padding import Padding
     from rich.table import Table
     from rich.text import Text
@@ -71,34 +67,31 @@ def _heading(separation: Separation) -> str:
     return "\n".join(lines)
 
 
-def _regressors(separation: Separation) -> Any:
+def _regressors(separation: Separation) -> Table:
     names = separation.regressors.names
     several = len({column.label for column in separation.regressors.columns}) > 1
-    table = _table("Regressors", "regressor")
-    _numbers(table, "worth, trials", "VIF in its learner", *(["VIF among all"] if several else []))
-    table.add_column("depends on")
+    factor_headings = ("VIF in its learner", *(["VIF among all"] if several else []))
+    headings = ("regressor", "worth, trials", *factor_headings, "depends on")
+    regressors = table("l" + "r" * (len(headings) - 2) + "l", headings, title="Regressors")
     for i, name in enumerate(names):
         own, whole = separation.own_inflations[i], separation.inflations[i]
         factors = [_factor(own), *([_factor(whole)] if several else [])]
         depends = ", ".join(names[k] for k in (own.depends_on or whole.depends_on))
-        table.add_row(name, f"{separation.tails[i].effective:,.0f}", *factors, depends)
-    return table
+        regressors.add_row(name, f"{separation.tails[i].effective:,.0f}", *factors, depends)
+    return regressors
 
 
-def _pairs(separation: Separation) -> Any:
+def _pairs(separation: Separation) -> Table:
     names = separation.regressors.names
     closest = sorted(separation.pairs, key=lambda pair: -abs(pair.pearson))
     left_out = len(closest) - MOST_PAIRS
     more = f", the closest {MOST_PAIRS} of {len(closest)}; --out writes all" if left_out > 0 else ""
-    table = _table(f"Pairs{more}")
-    for _ in range(2):
-        table.add_column("", overflow="fold")
-    _numbers(table, "Pearson", "Spearman", "carried by", "90 % in", "needed")
-    table.add_column("told apart?")
+    headings = ("", "", "Pearson", "Spearman", "carried by", "90 % in", "needed", "told apart?")
+    pairs = table("llrrrrrl", headings, title=f"Pairs{more}")
     for pair in closest[:MOST_PAIRS]:
         found = verdict(separation, pair)
         needed = "-" if math.isinf(pair.needed) else f"{pair.needed:,.0f}"
-        table.add_row(
+        pairs.add_row(
             names[pair.first],
             names[pair.second],
             correlation(pair.pearson),
@@ -108,10 +101,10 @@ def _pairs(separation: Separation) -> Any:
             needed,
             f"[{COLOURS[found]}]{found}[/]",
         )
-    return table
+    return pairs
 
 
-def _show_selections(console: Any, separation: Separation) -> None:
+def _show_selections(console: Console, separation: Separation) -> None:
     reasons = dict.fromkeys(reason for _, reason in separation.unselected)
     for reason in reasons:
         labels = listed([label for label, own in separation.unselected if own == reason])
@@ -132,46 +125,36 @@ def _show_selections(console: Any, separation: Separation) -> None:
     console.print(_second(second, list(separation.spread_windows)))
 
 
-def _first(selected: list[Selected], labels: list[str]) -> Any:
+def _first(selected: list[Selected], labels: list[str]) -> Table:
     """With one learner its average surprises too; with several, numbers of trials."""
-    table = _table("")
     if len(labels) > 1:
-        _numbers(table, "delta", *(f"{label} +/-" for label in labels))
+        counts = _numbers("delta", *(f"{label} +/-" for label in labels))
         for at in dict.fromkeys(s.at for s in selected):
-            own = [[f"{s.trials:,}" for s in selected if s.label == label and s.at == at] for label in labels]
-            table.add_row(f"{at:g}", *(" / ".join(both) for both in own))
-        return table
-    _numbers(table, "delta", "trials +", "trials -", "runs +", "runs -", "S_BF +", "S_BF -", "Shannon +", "Shannon -")
+            both = [[f"{s.trials:,}" for s in selected if s.label == label and s.at == at] for label in labels]
+            counts.add_row(f"{at:g}", *(" / ".join(signs) for signs in both))
+        return counts
+    means = _numbers("delta", "trials +", "trials -", "runs +", "runs -", "S_BF +", "S_BF -", "Shannon +", "Shannon -")
     for plus, minus in zip(selected[::2], selected[1::2], strict=True):
-        counts = (plus.trials, minus.trials, plus.runs, minus.runs)
-        means = (plus.bayes_factor, minus.bayes_factor, plus.shannon, minus.shannon)
-        table.add_row(f"{plus.at:g}", *(f"{n:,}" for n in counts), *map(_mean, means))
-    return table
+        counted = (plus.trials, minus.trials, plus.runs, minus.runs)
+        surprises = (plus.bayes_factor, minus.bayes_factor, plus.shannon, minus.shannon)
+        means.add_row(f"{plus.at:g}", *(f"{n:,}" for n in counted), *map(_mean, surprises))
+    return means
 
 
-def _second(selected: list[Selected], labels: list[str]) -> Any:
-    table = _table("")
+def _second(selected: list[Selected], labels: list[str]) -> Table:
     if len(labels) > 1:
-        _numbers(table, "p", *labels)
+        counts = _numbers("p", *labels)
         for at in dict.fromkeys(s.at for s in selected):
-            table.add_row(f"{at:g}", *(f"{s.trials:,}" for s in selected if s.at == at))
-        return table
-    _numbers(table, "p", "trials", "runs", "S_BF", "Shannon")
+            counts.add_row(f"{at:g}", *(f"{s.trials:,}" for s in selected if s.at == at))
+        return counts
+    means = _numbers("p", "trials", "runs", "S_BF", "Shannon")
     for one in selected:
-        table.add_row(f"{one.at:g}", f"{one.trials:,}", f"{one.runs:,}", _mean(one.bayes_factor), _mean(one.shannon))
-    return table
+        means.add_row(f"{one.at:g}", f"{one.trials:,}", f"{one.runs:,}", _mean(one.bayes_factor), _mean(one.shannon))
+    return means
 
 
-def _table(title: str, *columns: str) -> Any:
-    from rich import box
-    from rich.table import Table
-
-    return Table(*columns, title=title or None, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
-
-
-def _numbers(table: Any, *names: str) -> None:
-    for name in names:
-        table.add_column(name, justify="right")
+def _numbers(*headings: str) -> Table:
+    return table("r" * len(headings), headings)
 
 
 def _factor(inflation: Inflation) -> str:

@@ -8,10 +8,10 @@ import os
 import re
 from typing import Any
 
+from volatilis._core.files import whole_file
 from volatilis.separation.advice import verdict
 from volatilis.separation.study import Separation
 from volatilis.tables import picture_kind, writer
-from volatilis.tables.writing import whole_file
 
 
 def pair_rows(separation: Separation) -> list[dict[str, Any]]:

@@ -1,11 +1,10 @@
 """Tables of trials or observations, one row each: CSV, TSV, Parquet and JSON lines, plain or compressed, read in batches."""
 
-from volatilis._core.leftovers import unfinished_folder
 from volatilis.tables.columns import TableError, arrow, column_named, empty_as_missing, numbers, plain, texts
 from volatilis.tables.formats import KINDS, kind_of
 from volatilis.tables.outputs import check_outputs, picture_kind
 from volatilis.tables.reading import Table, open_table
-from volatilis.tables.writing import standard_output, writer
+from volatilis.tables.writing import writer
 
 __all__ = [
     "KINDS",
@@ -20,8 +19,6 @@ __all__ = [
     "open_table",
     "picture_kind",
     "plain",
-    "standard_output",
     "texts",
-    "unfinished_folder",
     "writer",
 ]

@@ -3,82 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import json
 import math
 import os
-import pathlib
-import sys
 from collections.abc import Callable, Iterator
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 
-from volatilis._core.leftovers import unfinished_file
+from volatilis._core.files import standard_output, whole_file
 from volatilis.tables.formats import compressed, kind_of
 
 STANDARD_OUTPUT = "-"
 SLICE = 1 << 12  # rows
-NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-
-
-@contextlib.contextmanager
-def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """A file that gets its name when it is whole: a crash or an error leaves what was there before.
-
-    Until then it is hidden beside it; what a killed process left there goes away with the next file of this name.
-    """
-    place = _final_place(pathlib.Path(path))
-    try:
-        handle, partial = unfinished_file(place.parent, f".{place.name}.", ".partial")
-    except OSError as error:
-        raise OSError(error.errno, f"cannot write {path}: {error.strerror}") from None
-    try:
-        os.chmod(partial, 0o666 & ~_umask())
-        with os.fdopen(handle, "wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(partial, place)
-    except OSError as error:
-        if error.errno not in NO_ROOM:  # of something else that went on meanwhile, such as reading the input
-            raise
-        raise OSError(error.errno, f"cannot write {path}: {error.strerror or error}") from None
-    finally:
-        with contextlib.suppress(OSError):
-            os.unlink(partial)
-
-
-def write_text(path: str | os.PathLike[str], text: str) -> None:
-    with whole_file(path) as file:
-        file.write(text.encode())
-
-
-def _final_place(path: pathlib.Path) -> pathlib.Path:
-    """Where a link leads; what cannot be replaced by a file is refused before the work."""
-    place = pathlib.Path(os.path.realpath(path))
-    if place.is_symlink():
-        raise OSError(errno.ELOOP, f"cannot write {path}: {os.strerror(errno.ELOOP)}")
-    if place.is_dir():
-        raise OSError(errno.EISDIR, f"cannot write {path}: it is a folder")
-    if place.exists() and not place.is_file():
-        raise OSError(errno.EINVAL, f"cannot write {path}: it is a device or a pipe, not a file; --out - is standard output")
-    return place
-
-
-@contextlib.contextmanager
-def standard_output(instead: str = "") -> Iterator[IO[bytes]]:
-    """Flushed at the end. Where it is closed or its disk is full, that is said; a reader that went away is another matter."""
-    if sys.stdout is None:
-        raise OSError(f"standard output is closed; give it a reader or a file{instead}")
-    try:
-        sys.stdout.flush()
-        yield sys.stdout.buffer
-        sys.stdout.buffer.flush()
-    except OSError as error:
-        if error.errno not in NO_ROOM:
-            raise
-        raise OSError(error.errno, f"cannot write standard output: {error.strerror}") from None
 
 
 @contextlib.contextmanager
@@ -169,9 +106,3 @@ def _json_texts(column: Any) -> list[str]:
         values = np.asarray(column.to_numpy(zero_copy_only=False), dtype=float).tolist()
         return [repr(v) if math.isfinite(v) else "null" if v != v else "1e999" if v > 0 else "-1e999" for v in values]
     return [json.dumps(value, default=str) for value in column.to_pylist()]
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

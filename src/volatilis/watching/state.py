@@ -11,8 +11,8 @@ from typing import IO, Any
 
 import numpy as np
 
+from volatilis._core.files import whole_file
 from volatilis.running.state_files import StateFileError
-from volatilis.tables.writing import whole_file
 
 FORMAT, VERSION = "volatilis-watch", 1
 CHECKSUM = 32  # bytes, at the end

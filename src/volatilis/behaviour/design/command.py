@@ -66,6 +66,6 @@ def deliver(order: Order, found: Planned) -> None:
 
         save_figure(draw(found.powers, found.chosen), order.plot, DPI)
     if not order.quiet:
-        from rich.console import Console
+        from volatilis._core.terminal import console_of
 
-        show(*found, Console(stderr="-" in (order.out, order.sequence), highlight=False))
+        show(*found, console_of(stderr="-" in (order.out, order.sequence)))

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from volatilis._core.files import whole_file
 from volatilis.tables import arrow, picture_kind, writer
-from volatilis.tables.writing import whole_file
 
 
 def write_columns(path: str | os.PathLike[str], columns: Mapping[str, Sequence[Any]]) -> None:

@@ -148,7 +148,7 @@ def _attributes(settings: Mapping[str, Any]) -> dict[str, str]:
 
 def save(path: str | os.PathLike[str], data: Any) -> None:
     """A netCDF file, which any version of netCDF reads; whole or not at all."""
-    from volatilis.tables.writing import whole_file
+    from volatilis._core.files import whole_file
 
     content = bytes(data.to_netcdf(engine="scipy"))
     with whole_file(path) as file:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from volatilis._core.terminal import console_of, plain, table
 from volatilis.behaviour.fitting.command import Results, prior_texts
 from volatilis.behaviour.fitting.fit import Fit
 from volatilis.behaviour.fitting.hierarchy import Group
@@ -15,9 +16,7 @@ SHOWN = 8  # people of whom something is told one by one
 
 
 def show(results: Results, *outputs: str) -> None:
-    from rich.console import Console
-
-    console = Console(stderr=True, highlight=False)
+    console = console_of(stderr=True)
     people = len(results.people.persons)
     where = "".join(f" -> {out}" for out in outputs if out != "-")
     models = "1 model" if len(results.models) == 1 else f"{len(results.models)} models"
@@ -38,22 +37,19 @@ def show(results: Results, *outputs: str) -> None:
 
 
 def _table(results: Results) -> Any:
-    from rich import box
-    from rich.table import Table
-
     of_group = ("group", "shrinkage") if results.groups else ()
-    table = Table("model", "parameter", "median", "quartiles", *of_group, box=box.SIMPLE_HEAD)
+    rows: list[tuple[str, ...]] = []
     frame = results.table()
     for k, model in enumerate(results.models):
         own = frame[frame.model == model.label]
         if own.log_likelihood.isna().all():
-            table.add_row(model.label, "", "", "nobody was fitted")
+            rows.append((model.label, "", "", "nobody was fitted", *("" for _ in of_group)))
             continue
         for i, name in enumerate(model.free()):
             low, middle, high = np.nanquantile(own[own.parameter == name]["value"], (0.25, 0.5, 0.75))
             shared = _of_group(results.groups[k], name) if results.groups else ()
-            table.add_row("" if i else model.label, name, f"{middle:.4g}", f"{low:.4g} to {high:.4g}", *shared)
-    return table
+            rows.append(("" if i else model.label, name, f"{middle:.4g}", f"{low:.4g} to {high:.4g}", *shared))
+    return table("llll" + "l" * len(of_group), ("model", "parameter", "median", "quartiles", *of_group), rows)
 
 
 def _totals(results: Results) -> list[str]:
@@ -89,10 +85,6 @@ def _show_people(console: Any, results: Results) -> None:
     warned = [one for one in results.fits if isinstance(one, Fit) and one.warnings]
     told += [(one.person, f"{one.label}: {'; '.join(one.warnings)}", "yellow") for one in warned]
     for name, text, colour in told[:SHOWN]:
-        console.print(f"[{colour}]{_plain(name)}[/{colour}]: {_plain(text)}", soft_wrap=True)
+        console.print(f"[{colour}]{plain(name)}[/{colour}]: {plain(text)}", soft_wrap=True)
     if len(told) > SHOWN:
         console.print(f"and {len(told) - SHOWN:,} more, in the column warnings of the results", soft_wrap=True)
-
-
-def _plain(text: str) -> str:
-    return text.replace("[", "\\[")

@@ -21,6 +21,6 @@ def deliver(found: Analysis, indicator: str, out: str | None, people: str | None
 
         save_figure(draw(found, indicator), plot, DPI)
     if not quiet:
-        from rich.console import Console
+        from volatilis._core.terminal import console_of
 
-        show(found, indicator, Console(stderr="-" in (out, people), highlight=False))
+        show(found, indicator, console_of(stderr="-" in (out, people)))

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from volatilis._core.terminal import console_of, table
 from volatilis.behaviour.indicators.analysis import Analysis
 from volatilis.predictions.estimators import ADJUSTED, ESTIMATORS
 from volatilis.predictions.hypotheses import NO_PRIOR, SHANNON, Row
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 SHOWN = 8  # notes on single people
 SIGN_WORDS = {-1: "< 0", 0: "= 0", 1: "> 0"}
 
 
-def show(found: Analysis, indicator: str, console: Any = None) -> None:
-    from rich.console import Console
-
-    console = console or Console(highlight=False)
+def show(found: Analysis, indicator: str, console: Console | None = None) -> None:
+    console = console or console_of()
     trials = sum(person.indicator.size for person in found.people)
     own = "their own predictions and confidence" if found.people[0].measured else "the learner's estimate and uncertainty"
     everyone = "1 person" if len(found.people) == 1 else f"{len(found.people)} people"
@@ -39,7 +41,7 @@ def alike_without_prior(found: Analysis) -> bool:
     return found.verdicts(1)[NO_PRIOR] != "contradicted"
 
 
-def _show_values(found: Analysis, console: Any) -> None:
+def _show_values(found: Analysis, console: Console) -> None:
     if not found.values:
         return
     names = next(iter(found.values.values())).keys()
@@ -50,9 +52,7 @@ def _show_values(found: Analysis, console: Any) -> None:
     console.print(f"fitted, median and middle half of people: {', '.join(middles)}", soft_wrap=True)
 
 
-def _show_estimates(found: Analysis, prediction: int, console: Any) -> None:
-    from rich.table import Table
-
+def _show_estimates(found: Analysis, prediction: int, console: Console) -> None:
     rows = [row for row in found.rows if row.prediction == prediction]
     trials = (found.first if prediction == 1 else found.second)[ADJUSTED].trials
     what = "s = +1 less s = -1, and its slope over |error|" if prediction == 1 else "slope over p"
@@ -60,25 +60,21 @@ def _show_estimates(found: Analysis, prediction: int, console: Any) -> None:
     selected = f"{counts} trials a person were selected"
     console.print()
     console.print(f"[bold]Prediction {prediction}[/bold]: {what}. {selected}", soft_wrap=True)
-    table = Table(box=None, pad_edge=False)
-    for heading in ("quantity", "estimator", "mean", f"{100 * found.level:g} % interval", "p", "p (flips)", "people"):
-        table.add_column(heading, justify="left" if heading in ("quantity", "estimator") else "right")
+    headings = ("quantity", "estimator", "mean", f"{100 * found.level:g} % interval", "p", "p (flips)", "people")
+    estimates = table("llrrrrr", headings)
     for row in _distinct(rows):
         own = row.group
         interval = "" if np.isnan(own.low) else f"{own.low:.3g} to {own.high:.3g}"
         tests = ["" if np.isnan(p) else f"{p:.2g}" for p in (own.p, own.p_flip)]
-        table.add_row(row.quantity, row.estimator, f"{own.value:.3g}", interval, *tests, str(own.people))
-    console.print(table)
-    verdicts = Table(box=None, pad_edge=False)
-    for heading in ("hypothesis", "predicts", "verdict", "(paper)"):
-        verdicts.add_column(heading)
+        estimates.add_row(row.quantity, row.estimator, f"{own.value:.3g}", interval, *tests, str(own.people))
+    console.print(estimates)
+    verdicts = table("llll", ("hypothesis", "predicts", "verdict", "(paper)"))
     adjusted, paper = (found.verdicts(prediction, name) for name in reversed(ESTIMATORS))
     for hypothesis, word in adjusted.items():
         signs = [
             f"{r.quantity} {SIGN_WORDS[r.predicted]}" for r in rows if r.hypothesis == hypothesis and r.estimator == ADJUSTED
         ]
         verdicts.add_row(hypothesis.removeprefix("the indicator "), ", ".join(signs), f"[bold]{word}[/bold]", paper[hypothesis])
-    console.print()
     console.print(verdicts)
 
 
@@ -87,7 +83,7 @@ def _distinct(rows: Sequence[Row]) -> list[Row]:
     return list({(row.quantity, row.estimator): row for row in rows}.values())
 
 
-def _show_notes(found: Analysis, console: Any) -> None:
+def _show_notes(found: Analysis, console: Console) -> None:
     notes = [*found.notes, *(f"{name}: left out: {reason}" for name, reason in found.refused.items())]
     if notes:
         console.print()

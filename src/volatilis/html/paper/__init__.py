@@ -8,9 +8,9 @@ from __future__ import annotations
 import os
 import pathlib
 
+from volatilis._core.files import write_text
 from volatilis.html.paper.content import Claim, Erratum, Figure, NewLearner, Report, Table, Verdict
 from volatilis.html.paper.page import duration, page
-from volatilis.tables.writing import write_text
 
 __all__ = ["Claim", "Erratum", "Figure", "NewLearner", "Report", "ReportError", "Table", "Verdict", "duration", "page", "write"]
 

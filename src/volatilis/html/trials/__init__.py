@@ -11,9 +11,9 @@ import os
 import pathlib
 from collections.abc import Iterator
 
+from volatilis._core.files import whole_file
 from volatilis.html.trials.collecting import GROUPS, Collector
 from volatilis.html.trials.page import page
-from volatilis.tables.writing import whole_file
 
 __all__ = ["GROUPS", "Collector", "page", "report_to"]
 

@@ -9,13 +9,13 @@ import sys
 
 import pytest
 
+from volatilis._core.files import whole_file
 from volatilis.events.writing import staged
-from volatilis.tables.writing import whole_file
 
 WRITES = """
 import sys, time
 from volatilis.events.writing import staged
-from volatilis.tables.writing import whole_file
+from volatilis._core.files import whole_file
 if sys.argv[1] == "file":
     with whole_file(sys.argv[2]) as file:
         file.write(b"half")

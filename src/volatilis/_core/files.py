@@ -1,0 +1,178 @@
+"""Files and folders that are whole or not there: every file that volatilis writes gets its name through this module.
+
+Until it is whole, a file is hidden beside its final place (`.NAME.xxxxxxxx.partial`). An error, Ctrl-C, SIGTERM or SIGHUP
+removes it (`_core.signals`); what a killed process left behind is removed by the next one that writes the same name. Whoever
+writes a hidden file holds a lock on it, and the kernel releases the lock when the process ends in any way: so what can be
+locked was left behind. Where there are no locks (Windows, some network file systems) nothing is removed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import pathlib
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from types import ModuleType
+from typing import IO
+
+fcntl: ModuleType | None
+try:
+    import fcntl
+except ImportError:
+    fcntl = None
+
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # error numbers of a full disk
+PARTIAL = ".partial"
+RANDOM = "[a-z0-9_]+"  # what tempfile puts between prefix and suffix
+
+Path = str | os.PathLike[str]
+
+
+@contextlib.contextmanager
+def whole_file(path: Path, *, private: bool = False) -> Iterator[IO[bytes]]:
+    """A file that gets its name when it is whole: a crash or an error leaves what was there before.
+
+    private   only the user may read it; otherwise the process's umask decides
+
+    Raises OSError "cannot write PATH: ..." where the path cannot be written or the disk is full.
+    """
+    place = _final_place(pathlib.Path(path))
+    try:
+        handle, partial = _unfinished_file(place.parent, f".{place.name}.", PARTIAL)
+    except OSError as error:
+        raise OSError(error.errno, f"cannot write {path}: {error.strerror}") from None
+    try:
+        with os.fdopen(handle, "wb") as file:
+            if not private:
+                os.chmod(partial, 0o666 & ~_umask())
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(partial, place)
+    except OSError as error:
+        if error.errno not in NO_ROOM:  # of something else inside the context, such as reading the input
+            raise
+        raise OSError(error.errno, f"cannot write {path}: {error.strerror or error}") from None
+    finally:
+        with contextlib.suppress(OSError):
+            os.unlink(partial)
+
+
+def write_text(path: Path, text: str) -> None:
+    """A whole file of UTF-8 text."""
+    with whole_file(path) as file:
+        file.write(text.encode())
+
+
+@contextlib.contextmanager
+def hidden_folder(folder: pathlib.Path, prefix: str) -> Iterator[pathlib.Path]:
+    """A new hidden folder inside `folder`, to prepare files in; whatever is still in it at the end is removed."""
+    lock, path = _unfinished_folder(folder, prefix)
+    try:
+        yield pathlib.Path(path)
+    finally:
+        shutil.rmtree(path, ignore_errors=True)
+        if lock is not None:
+            os.close(lock)
+
+
+@contextlib.contextmanager
+def standard_output(instead: str = "") -> Iterator[IO[bytes]]:
+    """The bytes of standard output, flushed at the end.
+
+    Raises OSError with a clear message where it is closed or its disk is full; a reader that went away is a BrokenPipeError.
+    """
+    if sys.stdout is None:
+        raise OSError(f"standard output is closed; give it a reader or a file{instead}")
+    try:
+        sys.stdout.flush()
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+    except OSError as error:
+        if error.errno not in NO_ROOM:
+            raise
+        raise OSError(error.errno, f"cannot write standard output: {error.strerror}") from None
+
+
+# --- hidden until it is whole --------------------------------------------------------------------------------------------
+
+
+def _final_place(path: pathlib.Path) -> pathlib.Path:
+    """Where a link leads; what cannot be replaced by a file is refused before the work."""
+    place = pathlib.Path(os.path.realpath(path))
+    if place.is_symlink():
+        raise OSError(errno.ELOOP, f"cannot write {path}: {os.strerror(errno.ELOOP)}")
+    if place.is_dir():
+        raise OSError(errno.EISDIR, f"cannot write {path}: it is a folder")
+    if place.exists() and not place.is_file():
+        raise OSError(errno.EINVAL, f"cannot write {path}: it is a device or a pipe, not a file; --out - is standard output")
+    return place
+
+
+def _unfinished_file(folder: pathlib.Path, prefix: str, suffix: str) -> tuple[int, str]:
+    """A new file of this process: its descriptor, which holds the lock, and its name."""
+    _remove_leftovers(folder, prefix, suffix)
+    while True:
+        descriptor, path = tempfile.mkstemp(dir=folder, prefix=prefix, suffix=suffix)
+        if _lock(descriptor, path):
+            return descriptor, path
+        os.close(descriptor)
+
+
+def _unfinished_folder(folder: pathlib.Path, prefix: str) -> tuple[int | None, str]:
+    """The same for a folder; the descriptor is None where there are no locks."""
+    _remove_leftovers(folder, prefix, "")
+    while True:
+        path = tempfile.mkdtemp(dir=folder, prefix=prefix)
+        if fcntl is None:
+            return None, path
+        descriptor = os.open(path, os.O_RDONLY)
+        if _lock(descriptor, path):
+            return descriptor, path
+        os.close(descriptor)
+
+
+def _lock(descriptor: int, path: str) -> bool:
+    """Lock it; False where another process took it for a leftover before it was locked."""
+    if fcntl is None:
+        return True
+    with contextlib.suppress(OSError):
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+    try:
+        return os.path.samestat(os.stat(path), os.fstat(descriptor))
+    except FileNotFoundError:
+        return False
+
+
+def _remove_leftovers(folder: pathlib.Path, prefix: str, suffix: str) -> None:
+    """Remove what a process that has ended left under such names; what cannot be removed stays, and does no harm."""
+    named = re.compile(re.escape(prefix) + RANDOM + re.escape(suffix))
+    with contextlib.suppress(OSError):
+        for path in [path for path in folder.iterdir() if named.fullmatch(path.name)]:
+            with contextlib.suppress(OSError):
+                _remove_if_unlocked(path)
+
+
+def _remove_if_unlocked(path: pathlib.Path) -> None:
+    if fcntl is None or path.is_symlink():
+        return
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+    finally:
+        os.close(descriptor)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
