@@ -10,9 +10,8 @@ import pytest
 import xarray as xr
 from scipy import stats
 
-from volatilis.paper import hypotheses
-from volatilis.paper.claims import claims, identities
-from volatilis.paper.claims.cells import log_ratio, nearer_in_cells, nearest, typically, worse_somewhere
+from volatilis.paper import claims, hypotheses
+from volatilis.paper.claims import FORMULAS, formulas, identities
 from volatilis.paper.claims.checks import close_to_exact, flat, ranking, same, serves_not_both, similar, smaller_at, steadier
 from volatilis.paper.claims.curves import (
     at_point,
@@ -26,11 +25,20 @@ from volatilis.paper.claims.curves import (
     true_p_c_is_best,
     worse_above,
 )
-from volatilis.paper.claims.equations import EXACT_TO, Errors
-from volatilis.paper.claims.ratios import at_most, log_error_ratio, more
+from volatilis.paper.claims.formulas import EXACT_TO, Errors, Formula
+from volatilis.paper.claims.ratios import (
+    at_most,
+    log_error_ratio,
+    log_ratio,
+    more,
+    nearer_in_cells,
+    nearest,
+    typically,
+    worse_somewhere,
+)
 from volatilis.paper.claims.statistics import (
     Estimate,
-    NotThere,
+    MissingDataError,
     all_of,
     below,
     difference,
@@ -40,7 +48,6 @@ from volatilis.paper.claims.statistics import (
     spread_difference,
     stratified,
 )
-from volatilis.paper.claims.theory import FORMULAS, Formula
 from volatilis.paper.claims.views import EXACT, After, Grid, Panel, View
 from volatilis.paper.claims.worst import decomposition, never_below_zero, worst_case_within
 
@@ -183,7 +190,7 @@ def test_the_stratified_test_keeps_its_level_and_has_power() -> None:
 def test_strata_without_two_seeds_are_left_out_and_without_any_nothing_is_told() -> None:
     samples = np.array([[1.0, 2.0, 3.0], [np.nan, np.nan, 7.0], [1.0, np.nan, 3.0]])
     assert stratified(samples).estimate == 2.0
-    with pytest.raises(NotThere, match="two seeds"):
+    with pytest.raises(MissingDataError, match="two seeds"):
         stratified(np.array([[1.0], [2.0]]))
 
 
@@ -322,7 +329,7 @@ def test_an_order_is_sought_only_in_its_cells() -> None:
     data = grid({"pf20": lambda sigma, p_c: 0.2 if sigma < 0.3 else 0.1, "MP20": 0.15})
     assert truth_of(ranking(("pf20",), ("MP20",), at=Grid(lambda sigma, p_c: sigma < 0.3)), data) is False
     assert truth_of(ranking(("pf20",), ("MP20",), at=Grid(lambda sigma, p_c: sigma > 0.3)), data) is True
-    with pytest.raises(NotThere, match="cells"):
+    with pytest.raises(MissingDataError, match="cells"):
         truth_of(ranking(("pf20",), ("MP20",), at=Grid(lambda sigma, p_c: sigma > 9.0)), data)
 
 
@@ -474,7 +481,7 @@ def test_closeness_asks_for_the_typical_cell_and_names_the_worst() -> None:
     assert outcome.truth is True
     assert "above 1.1 in 1 of 30 cells, at most 4" in outcome.text
     assert "(sigma 5, p_c 0.01)" in outcome.text
-    both = claims.across.both_tasks({"gaussian": odd, "categorical": grid({"pf20": 0.02}, "categorical")})
+    both = claims.both_tasks.joined_grids({"gaussian": odd, "categorical": grid({"pf20": 0.02}, "categorical")})
     assert "(Gaussian, sigma 5, p_c 0.01)" in at_most(("pf20",), (EXACT,), 0.1)(View(both, True)).text
 
 
@@ -490,7 +497,7 @@ def test_very_close_to_sor_depends_on_which_sor(published: float, right: float, 
 
 def test_closeness_to_nothing_cannot_be_told() -> None:
     data = robustness({"Exact Bayes": lambda panel, p_c: 0.0})
-    with pytest.raises(NotThere, match="lost in noise"):
+    with pytest.raises(MissingDataError, match="lost in noise"):
         truth_of(close_to_exact(("SOR20",), (Panel("C"),), 0.25), data)
     assert verdict_on("robustness-sor20-high-noise", gaussian_robustness=data) == claims.OPEN
 
@@ -793,7 +800,7 @@ def test_formulas_are_sensitive_to_what_they_compare(monkeypatch: pytest.MonkeyP
 
     plain = learners.MessagePassing
     monkeypatch.setattr(learners, "MessagePassing", lambda family, p_c, n: plain(family, p_c, max(1, n - 1)))
-    assert identities.message_passing_starts_exact().printed > 1e-6
+    assert formulas.message_passing_starts_exact().printed > 1e-6
     monkeypatch.setattr(learners, "SMiLe", learners.VarSMiLe)
     assert identities.smile_stays_wide().printed > 0.5
 

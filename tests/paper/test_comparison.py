@@ -16,7 +16,7 @@ import pytest
 import xarray as xr
 from scipy import stats
 
-from volatilis.paper.claims import claims
+from volatilis.paper import claims
 from volatilis.paper.published import comparison
 from volatilis.paper.published.comparison import ReferenceDataError, Summary
 from volatilis.paper.published.files import learner_name, read_file

@@ -18,8 +18,7 @@ from tests.paper.sizes import TINY
 from volatilis.cli import app
 from volatilis.cli.paper import EXAMPLES
 from volatilis.paper import settings
-from volatilis.paper.claims import terminal
-from volatilis.paper.claims.claims import Claim
+from volatilis.paper.claims import Claim, terminal
 from volatilis.paper.context import Order
 from volatilis.paper.figures.figures import FIGURES
 from volatilis.paper.new_learner import promises

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from volatilis._core.files import write_text
+from volatilis.paper import claims as judged
 from volatilis.paper import hypotheses, tuned
-from volatilis.paper.claims import claims as judged
 from volatilis.paper.context import Context
 from volatilis.paper.figures.figures import Data
 from volatilis.paper.files import save_table

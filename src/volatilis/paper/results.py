@@ -11,8 +11,8 @@ from typing import Any
 
 from volatilis._core.files import write_text
 from volatilis.html import paper as page
+from volatilis.paper import claims as judged
 from volatilis.paper import outputs
-from volatilis.paper.claims import claims as judged
 from volatilis.paper.context import Context, Order
 from volatilis.paper.errata.errata import ERRATA
 from volatilis.paper.figures import steady_state

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from volatilis.paper.claims.cells import nearer_in_cells
 from volatilis.paper.claims.checks import both, ranking, smaller_at, steadier
+from volatilis.paper.claims.ratios import nearer_in_cells
 from volatilis.paper.claims.views import Check, Grid, Statement
 from volatilis.paper.claims.worst import (
     Published,

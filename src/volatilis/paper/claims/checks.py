@@ -13,7 +13,7 @@ import numpy as np
 from volatilis.paper.claims.statistics import (
     LEVEL,
     Estimate,
-    NotThere,
+    MissingDataError,
     Outcome,
     all_of,
     below,
@@ -161,7 +161,7 @@ def excess_share(view: View, learner: str, place: Source) -> Estimate:
     """The error (or regret) above that of Exact Bayes, as a share of the latter."""
     optimum = place.level(view, EXACT).estimate
     if optimum <= 0.0:
-        raise NotThere("the level of Exact Bayes is lost in noise")
+        raise MissingDataError("the level of Exact Bayes is lost in noise")
     excess = place.compare(view, EXACT, learner)
     return Estimate(excess.estimate / optimum, excess.standard_error / optimum, excess.freedom)
 
@@ -183,7 +183,7 @@ def flat(learners: Group, at: Panel, share: float = 1.0 / 3.0) -> Check:
 def relative_spread(samples: np.ndarray) -> Estimate:
     mean = float(samples.mean())
     if not mean:
-        raise NotThere("a curve of zeros")
+        raise MissingDataError("a curve of zeros")
     size, slopes = spread(samples)
     weights = slopes / mean - size / mean**2 / len(samples)
     linear = stratified(weights[:, None] * samples)

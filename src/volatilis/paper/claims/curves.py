@@ -11,7 +11,7 @@ from volatilis.paper.claims.checks import excess_share
 from volatilis.paper.claims.statistics import (
     LEVEL,
     Estimate,
-    NotThere,
+    MissingDataError,
     Outcome,
     all_of,
     below,
@@ -66,7 +66,7 @@ def noisier(noisy: str, quiet: str, panel: str) -> Check:
         a, b = (np.std(Panel(panel).samples(view, who), axis=1, ddof=1) for who in (noisy, quiet))
         usable = (a > 0.0) & (b > 0.0)
         if view.dataset.sizes["seed"] < 2 or usable.sum() < 2:
-            raise NotThere("too few seeds or p_c")
+            raise MissingDataError("too few seeds or p_c")
         test = stratified(np.log(a[usable] / b[usable]))
         text = f"standard deviation over seeds: {noisy} {np.sqrt(np.mean(a**2)):.2g}, {quiet} {np.sqrt(np.mean(b**2)):.2g}"
         return Outcome(text, every({noisy: test}), f"log ratio {test}; t-test over {int(usable.sum())} values of p_c")
@@ -86,7 +86,7 @@ def mostly_below(lower: Sequence[str], upper: Sequence[str]) -> Check:
                 gaps = np.concatenate([(p.samples(view, high) - p.samples(view, low)).mean(axis=1) for p in map(Panel, PANELS)])
                 wins, tries = int(np.sum(gaps > 0.0)), int(np.sum(gaps != 0.0))
                 if not tries:
-                    raise NotThere("no two curves differ")
+                    raise MissingDataError("no two curves differ")
                 chance = float(binomtest(wins, tries).pvalue)
                 answers.append(None if chance >= LEVEL else wins > tries / 2)
                 texts.append(f"{low} below {high} at {wins} of {tries}")
@@ -132,7 +132,7 @@ def largest(samples: np.ndarray) -> Estimate:
 def at_point(samples: np.ndarray, index: int) -> Estimate:
     """The mean of one point of a curve (p_c x seed), with the variance between seeds pooled over the points around it."""
     if samples.shape[1] < 2:
-        raise NotThere("fewer than two seeds")
+        raise MissingDataError("fewer than two seeds")
     start = min(max(0, index - NEIGHBOURS // 2), max(0, len(samples) - NEIGHBOURS))
     around = samples[start : start + NEIGHBOURS]
     variance = float(np.var(around, axis=1, ddof=1).mean())

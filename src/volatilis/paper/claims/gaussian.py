@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from volatilis.paper.claims.cells import nearest, typically, worse_somewhere
 from volatilis.paper.claims.checks import both, opposite, ranking, same, smaller_at, steadier
+from volatilis.paper.claims.ratios import nearest, typically, worse_somewhere
 from volatilis.paper.claims.views import Check, Grid, Statement
 from volatilis.paper.claims.worst import (
     Published,

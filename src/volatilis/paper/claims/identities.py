@@ -1,4 +1,4 @@
-"""More formulas of the paper beside what they should equal: surprises, particles, what a learner does by construction."""
+"""More formulas of the paper beside what they should equal: predictions, surprises, particles, what holds by construction."""
 
 from __future__ import annotations
 
@@ -6,49 +6,76 @@ from typing import Any
 
 import numpy as np
 
-from volatilis.paper.claims.equations import Draws, Errors, draws, largest, normal
+from volatilis.paper.claims.formulas import Draws, Errors, Formula, draws, formula, largest, normal
 
-# --- surprises -------------------------------------------------------------------------------------------------------------
-
-
-def flat_prior_links_both_surprises() -> Errors:
-    """Where the prior gives every observation the same p_0, gamma = p_c p_0 exp(S_Sh): each is a function of the other."""
-    random = np.random.default_rng(11)
-    p, p_0, p_c = random.uniform(0.001, 1.0, 200), 0.05, random.uniform(0.01, 0.5, 200)
-    shannon = -np.log((1.0 - p_c) * p + p_c * p_0)
-    odds = p_c / (1.0 - p_c) * p_0 / p
-    return Errors(largest(p_c * p_0 * np.exp(shannon), odds / (1.0 + odds)))
+FORMULAS: list[Formula] = []  # those below, in their order
 
 
-def equal_probabilities() -> Errors:
-    """Where prior and belief give y the same probability p: S_BF = 1, S_Sh = -log p; at a crossing of two normal densities."""
+@formula(
+    FORMULAS,
+    "pseudocode-sigma",
+    "Appendix, pseudocode of Nas10* and pf1",
+    "What is computed as sigma_{t+1} is the standard deviation that the Bayes Factor Surprise then takes.",
+    "a standard deviation",
+    "taken as a variance",
+)
+def pseudocode_spread() -> Errors:
+    """What the pseudocode calls sigma_{t+1}, against the standard deviation it names; mended: as a variance (errata 4)."""
     d = draws()
-    narrow, broad = d.sigma**2 + d.variance, d.sigma**2 + d.sigma_0**2
-    # (y - mu)^2 / narrow - (y - mu_0)^2 / broad = log(broad / narrow)
-    a, b = 1.0 / narrow - 1.0 / broad, d.mu / narrow - d.mu_0 / broad
-    c = d.mu**2 / narrow - d.mu_0**2 / broad - np.log(broad / narrow)
-    far = b + np.copysign(np.sqrt(b**2 - a * c), b)  # of a y^2 - 2 b y + c = 0, without cancellation
-    roots = np.array([far / a, c / far])
-    crossing = d._replace(y=roots[np.argmin(np.abs(roots - d.mu), axis=0), np.arange(len(d.mu))])
-    p = normal(crossing.y, d.mu, narrow)
-    shannon = -np.log((1.0 - d.p_c) * p + d.p_c * normal(crossing.y, d.mu_0, broad))
-    return Errors(max(largest(crossing.bayes_factor, 1.0), largest(np.exp(-shannon), p)))
+    printed = 1.0 / (1.0 / d.sigma_0**2 + d.r / d.sigma**2)
+    return Errors(largest(printed, np.sqrt(d.variance)), largest(printed, d.variance))
 
 
-def corrected_surprise_has_no_sign() -> Errors:
-    """The confidence-corrected surprise KL[belief || scaled likelihood] of mu + delta and of mu - delta, by integration."""
-    d, theta = draws(50), np.linspace(-40.0, 40.0, 20_001)[:, None]
-    belief = normal(theta, d.mu, d.variance)
-    delta = np.abs(d.y - d.mu)
-
-    def surprise(y: np.ndarray) -> np.ndarray:
-        gap = 0.5 * (theta - y) ** 2 / d.sigma**2 - 0.5 * (theta - d.mu) ** 2 / d.variance
-        gap += 0.5 * np.log(d.sigma**2 / d.variance)
-        return np.asarray(np.sum(belief * gap, axis=0) / np.sum(belief, axis=0))
-
-    return Errors(largest(surprise(d.mu + delta), surprise(d.mu - delta)))
+# --- predictions -----------------------------------------------------------------------------------------------------------
 
 
+@formula(
+    FORMULAS,
+    "sign-bias-word",
+    "Results, Prediction 1",
+    "A sign bias s = sign(delta y_hat) = +1 means that the prediction was an overestimation in absolute value.",
+    "overestimation",
+    "as an underestimation",
+)
+def sign_bias_word() -> Errors:
+    """Share of predictions that s = +1 calls an overestimation in absolute value and that are not; mended: underestimation."""
+    random = np.random.default_rng(4)
+    prediction = random.normal(0.0, 1.0, 1000)
+    delta = np.sign(prediction) * random.uniform(0.0, 2.0, 1000)  # s = sign(delta * prediction) = +1
+    over = np.abs(prediction) > np.abs(prediction + delta)
+    return Errors(float(np.mean(~over)), float(np.mean(over)))
+
+
+@formula(
+    FORMULAS,
+    "prediction-1-all-confidences",
+    "Methods, Theoretical proofs for prediction 1",
+    "The difference in Bayes Factor Surprise between both sign biases grows with delta for every sigma_C > 0.",
+    "for all sigma_C > 0 (the proof uses sigma_C < sigma_0 = 1)",
+    "for sigma_C up to 1 only",
+)
+def effect_grows_for_every_confidence() -> Errors:
+    """d/d delta of the difference in Bayes Factor Surprise: largest positive value, for sigma_C up to 3; mended: up to 1."""
+    return Errors(largest_rise(3.0), largest_rise(1.0))
+
+
+def largest_rise(widest: float) -> float:
+    """Relative to the difference itself; 0 where the difference only falls."""
+    sigma_c, theta, delta = np.meshgrid(np.linspace(0.05, widest, 30), np.linspace(0.1, 3.0, 30), np.linspace(0.01, 6.0, 200))
+    broad, narrow = 1.25, 0.25 + sigma_c**2  # sigma = 0.5, as in the simulations
+    # The difference is -2 c exp(delta^2 (1/narrow - 1/broad) / 2) sinh(theta delta / broad): minus its logarithmic derivative.
+    growth = delta * (1.0 / narrow - 1.0 / broad) + theta / broad / np.tanh(theta * delta / broad)
+    return float(max(0.0, np.max(-growth)))
+
+
+@formula(
+    FORMULAS,
+    "prediction-1-all-confidences-shannon",
+    "Methods, Theoretical proofs for prediction 1",
+    "The difference in Shannon Surprise between both sign biases grows with delta for every sigma_C > 0.",
+    "for all sigma_C > 0 (the proof rests on that for the Bayes Factor Surprise)",
+    "for sigma_C up to 1 only",
+)
 def shannon_effect_grows_for_every_confidence() -> Errors:
     """d/d delta of the difference in Shannon Surprise: its largest fall for sigma_C up to 3; mended: up to 1."""
     return Errors(largest_fall(3.0), largest_fall(1.0))
@@ -66,6 +93,75 @@ def largest_fall(widest: float) -> float:
     return float(max(0.0, np.max(slope(1) - slope(-1))))
 
 
+# --- surprises -------------------------------------------------------------------------------------------------------------
+
+
+@formula(
+    FORMULAS,
+    "flat-prior",
+    "Results, Experimental prediction",
+    "With an uninformative prior the Shannon Surprise is an invertible function of the adaptation rate.",
+    "invertible",
+)
+def flat_prior_links_both_surprises() -> Errors:
+    """Where the prior gives every observation the same p_0, gamma = p_c p_0 exp(S_Sh): each is a function of the other."""
+    random = np.random.default_rng(11)
+    p, p_0, p_c = random.uniform(0.001, 1.0, 200), 0.05, random.uniform(0.01, 0.5, 200)
+    shannon = -np.log((1.0 - p_c) * p + p_c * p_0)
+    odds = p_c / (1.0 - p_c) * p_0 / p
+    return Errors(largest(p_c * p_0 * np.exp(shannon), odds / (1.0 + odds)))
+
+
+@formula(
+    FORMULAS,
+    "equal-probabilities",
+    "Results, Prediction 2",
+    "Where prior and belief give an observation the same probability p, S_BF is 1 and S_Sh is -log p.",
+    "1 and -log p",
+)
+def equal_probabilities() -> Errors:
+    """Where prior and belief give y the same probability p: S_BF = 1, S_Sh = -log p; at a crossing of two normal densities."""
+    d = draws()
+    narrow, broad = d.sigma**2 + d.variance, d.sigma**2 + d.sigma_0**2
+    # (y - mu)^2 / narrow - (y - mu_0)^2 / broad = log(broad / narrow)
+    a, b = 1.0 / narrow - 1.0 / broad, d.mu / narrow - d.mu_0 / broad
+    c = d.mu**2 / narrow - d.mu_0**2 / broad - np.log(broad / narrow)
+    far = b + np.copysign(np.sqrt(b**2 - a * c), b)  # of a y^2 - 2 b y + c = 0, without cancellation
+    roots = np.array([far / a, c / far])
+    crossing = d._replace(y=roots[np.argmin(np.abs(roots - d.mu), axis=0), np.arange(len(d.mu))])
+    p = normal(crossing.y, d.mu, narrow)
+    shannon = -np.log((1.0 - d.p_c) * p + d.p_c * normal(crossing.y, d.mu_0, broad))
+    return Errors(max(largest(crossing.bayes_factor, 1.0), largest(np.exp(-shannon), p)))
+
+
+@formula(
+    FORMULAS,
+    "corrected-surprise",
+    "Discussion, Bayes Factor Surprise as a novel measure of surprise",
+    "The confidence-corrected surprise is the same for both sign biases.",
+    "no difference",
+)
+def corrected_surprise_has_no_sign() -> Errors:
+    """The confidence-corrected surprise KL[belief || scaled likelihood] of mu + delta and of mu - delta, by integration."""
+    d, theta = draws(50), np.linspace(-40.0, 40.0, 20_001)[:, None]
+    belief = normal(theta, d.mu, d.variance)
+    delta = np.abs(d.y - d.mu)
+
+    def surprise(y: np.ndarray) -> np.ndarray:
+        gap = 0.5 * (theta - y) ** 2 / d.sigma**2 - 0.5 * (theta - d.mu) ** 2 / d.variance
+        gap += 0.5 * np.log(d.sigma**2 / d.variance)
+        return np.asarray(np.sum(belief * gap, axis=0) / np.sum(belief, axis=0))
+
+    return Errors(largest(surprise(d.mu + delta), surprise(d.mu - delta)))
+
+
+@formula(
+    FORMULAS,
+    "exponential-family",
+    "Methods, Application to the exponential family",
+    "S_BF is a ratio of normalisers of the conjugate prior (here: Gaussian, Poisson, Categorical).",
+    "equal to the general formula",
+)
 def exponential_family() -> Errors:
     """The compact form of S_BF with the normaliser f of the conjugate prior, for three families, against the predictives."""
     return Errors(max(gaussian_family(draws()), poisson_family(), categorical_family()))
@@ -117,12 +213,26 @@ def particles(count: int = 20) -> tuple[np.ndarray, np.ndarray, float, float]:
     return random.dirichlet(np.ones(count)), random.uniform(0.001, 1.0, count), 0.08, 0.15
 
 
+@formula(
+    FORMULAS,
+    "harmonic-mean",
+    "Results, Algorithms 2 and 3",
+    "The surprise of a set of weighted particles is the weighted harmonic mean of theirs.",
+    "harmonic mean",
+)
 def harmonic_mean() -> Errors:
     """The surprise of a weighted sum of beliefs is the weighted harmonic mean of the particles' surprises."""
     w, p, p_0, _ = particles()
     return Errors(largest(1.0 / np.sum(w / (p_0 / p)), p_0 / np.sum(w * p)))
 
 
+@formula(
+    FORMULAS,
+    "particle-weights",
+    "Results, Particle Filtering",
+    "The particles' weights are a mixture, with rate gamma, of the Bayesian weights and those before.",
+    "w = (1 - gamma) w_B + gamma w",
+)
 def particle_weights() -> Errors:
     """(1 - gamma) w_B + gamma w against the importance weights of the optimal proposal: w P(y | its past), normalised."""
     w, p, p_0, p_c = particles()
@@ -133,28 +243,16 @@ def particle_weights() -> Errors:
     return Errors(largest((1.0 - gamma) * w * p / mixture + gamma * w, importance / importance.sum()))
 
 
-def message_passing_starts_exact() -> Errors:
-    """MP1, MP10 and MP20 beside Exact Bayes over their first N observations: mean and variance, Gaussian and Categorical."""
-    from volatilis._compiler.calls import plain_python
-    from volatilis.families import Categorical, Gaussian
-    from volatilis.learners import ExactBayes, MessagePassing
-    from volatilis.running.run import run
-
-    random = np.random.default_rng(3)
-    worlds = ((Gaussian(1.0), random.normal(0.0, 1.5, 20)), (Categorical(5, 0.5), random.integers(0, 5, 20)))
-    worst = 0.0
-    with plain_python():
-        for family, ys in worlds:
-            exact = run(ExactBayes(family, 0.1), ys)
-            for n in (1, 10, 20):
-                passed = run(MessagePassing(family, 0.1, n), ys[:n])
-                worst = max(worst, *(largest(getattr(passed, of), getattr(exact, of)[:n]) for of in ("mean", "variance")))
-    return Errors(worst)
-
-
 # --- by construction -------------------------------------------------------------------------------------------------------
 
 
+@formula(
+    FORMULAS,
+    "nassar-limit",
+    "Methods, Nas10* and Nas12* algorithms",
+    "For sigma_0 much larger than sigma the update of Nas10* becomes that of the original.",
+    "alpha = (1 + gamma r) / (1 + r)",
+)
 def without_a_prior_the_original_rule() -> Errors:
     """The update of Nas10* for rho -> 0 (sigma_0 a million times sigma): mu + (1 + gamma r) / (1 + r) (y - mu)."""
     d = draws()
@@ -165,6 +263,14 @@ def without_a_prior_the_original_rule() -> Errors:
     return Errors(float(np.max(np.abs(full - d.mu - (1.0 + gamma * d.r) / (1.0 + d.r) * (d.y - d.mu)))))
 
 
+@formula(
+    FORMULAS,
+    "smile-width",
+    "Results, Gaussian estimation task",
+    "SMiLe, by construction, never narrows its belief below a minimal value (here: the variance below the lesser of sigma^2 "
+    "and sigma_0^2).",
+    "by construction",
+)
 def smile_stays_wide() -> Errors:
     """How far the variance of SMiLe falls below the lesser of sigma^2 and sigma_0^2, as a share; six runs of 100 steps."""
     from volatilis._compiler.calls import plain_python

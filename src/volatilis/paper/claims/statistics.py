@@ -15,7 +15,7 @@ import numpy as np
 LEVEL = 0.01  # below this p-value a difference counts
 
 
-class NotThere(LookupError):  # noqa: N818 (not a mistake: the data simply does not reach so far)
+class MissingDataError(LookupError):
     """The dataset lacks a learner, a cell or the seeds that a claim needs."""
 
 
@@ -73,7 +73,7 @@ def stratified(samples: np.ndarray) -> Estimate:
     rows = [row[np.isfinite(row)] for row in np.atleast_2d(samples)]
     rows = [row for row in rows if len(row) > 1]
     if not rows:
-        raise NotThere("fewer than two seeds")
+        raise MissingDataError("fewer than two seeds")
     variances = np.array([np.var(row, ddof=1) / len(row) for row in rows])
     total = float(variances.sum())
     fourth = sum(v**2 / (len(row) - 1.0) for v, row in zip(variances, rows, strict=True))
@@ -92,7 +92,7 @@ def difference(larger: Estimate, smaller: Estimate) -> Estimate:
 def known(estimate: float, standard_error: float, samples: float = math.inf) -> Estimate:
     """A test from a standard error over so many samples; over very many it counts as known."""
     if not (math.isfinite(estimate) and math.isfinite(standard_error)):
-        raise NotThere("a value or a standard error is missing")
+        raise MissingDataError("a value or a standard error is missing")
     return Estimate(float(estimate), float(standard_error), samples - 1.0)
 
 
@@ -109,7 +109,7 @@ def spread_difference(larger: np.ndarray, smaller: np.ndarray) -> Estimate:
     """The spread of one learner above that of another on the same strata and seeds; noise to first order."""
     usable = np.isfinite(larger).all(axis=1) & np.isfinite(smaller).all(axis=1)
     if usable.sum() < 2:
-        raise NotThere("fewer than two strata to spread over")
+        raise MissingDataError("fewer than two strata to spread over")
     larger, smaller = larger[usable], smaller[usable]
     (a, slopes_a), (b, slopes_b) = spread(larger), spread(smaller)
     linear = stratified(slopes_a[:, None] * larger - slopes_b[:, None] * smaller)
@@ -119,7 +119,7 @@ def spread_difference(larger: np.ndarray, smaller: np.ndarray) -> Estimate:
 def slope(samples: np.ndarray, x: np.ndarray) -> Estimate:
     """Of a straight line through the strata's means against x."""
     if len(x) < 2:
-        raise NotThere("fewer than two points for a slope")
+        raise MissingDataError("fewer than two points for a slope")
     weights = (x - x.mean()) / np.sum((x - x.mean()) ** 2)
     linear = stratified(weights[:, None] * samples)
     return Estimate(linear.estimate * len(x), linear.standard_error * len(x), linear.freedom)

@@ -8,7 +8,18 @@ from __future__ import annotations
 import numpy as np
 
 from volatilis.paper import hypotheses
-from volatilis.paper.claims.statistics import LEVEL, Estimate, NotThere, Outcome, all_of, below, every, known, stratified, weakest
+from volatilis.paper.claims.statistics import (
+    LEVEL,
+    Estimate,
+    MissingDataError,
+    Outcome,
+    all_of,
+    below,
+    every,
+    known,
+    stratified,
+    weakest,
+)
 from volatilis.paper.claims.views import Check, View
 from volatilis.paper.figures.predictions import mean_and_error
 
@@ -25,7 +36,7 @@ def variant(view: View) -> str:
 def over_subjects(values: np.ndarray) -> Estimate:
     """The mean of the subjects that have a value."""
     if np.isfinite(values).sum() < FEWEST:
-        raise NotThere("too few subjects with such trials")
+        raise MissingDataError("too few subjects with such trials")
     return stratified(values)
 
 
@@ -37,7 +48,7 @@ def sign_differences(view: View, measure: str, learner: str) -> tuple[np.ndarray
 
 def there(view: View, measure: str, learner: str) -> None:
     if f"{measure}_by_subject" not in view.dataset or learner not in view.dataset.learner:
-        raise NotThere(f"{measure} of {learner} is not in the dataset")
+        raise MissingDataError(f"{measure} of {learner} is not in the dataset")
 
 
 def sign_effect(measure: str, direction: int) -> Check:
@@ -98,12 +109,12 @@ def no_sign_effect(view: View) -> Outcome:
 def probability_curve(view: View, measure: str, learner: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """p, and the mean and standard error over subjects, where enough of them had such trials."""
     if measure not in view.dataset or learner not in view.dataset.learner:
-        raise NotThere(f"{measure} of {learner} is not in the dataset")
+        raise MissingDataError(f"{measure} of {learner} is not in the dataset")
     chosen = view.dataset.sel(variant=variant(view), learner=learner)
     values, errors = (np.asarray(chosen[name].values, dtype=float) for name in (measure, f"{measure}_se"))
     usable = np.isfinite(values) & (errors > 0.0) & (chosen["subjects"].values >= FEWEST)
     if usable.sum() < 2:
-        raise NotThere("too few subjects with such trials")
+        raise MissingDataError("too few subjects with such trials")
     return view.coordinate("p")[usable], values[usable], errors[usable]
 
 

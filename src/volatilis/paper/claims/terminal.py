@@ -9,7 +9,7 @@ import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from volatilis.paper.claims.claims import FAILS, HOLDS, OPEN, PUBLISHED_ONLY, Claim
+from volatilis.paper.claims import FAILS, HOLDS, OPEN, PUBLISHED_ONLY, Claim
 from volatilis.paper.outputs import by_figure
 
 WIDEST, NARROWEST = 100, 50  # columns; longer lines are hard to read

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from volatilis.paper.claims.statistics import Estimate, NotThere, Outcome, difference, known, stratified
+from volatilis.paper.claims.statistics import Estimate, MissingDataError, Outcome, difference, known, stratified
 
 EXACT = "Exact Bayes"
 PANELS = "ABCD"
@@ -31,7 +31,7 @@ class View(NamedTuple):
         for name in wanted:
             if name in names:
                 return name
-        raise NotThere(f"{wanted[-1]} is not in the dataset")
+        raise MissingDataError(f"{wanted[-1]} is not in the dataset")
 
     def values(self, variable: str, learner: str) -> np.ndarray:
         array = self.dataset[variable].sel(learner=self.name(learner)).transpose(*ORDER, missing_dims="ignore")
@@ -67,7 +67,7 @@ class Grid(NamedTuple):
     def samples(self, view: View, learner: str, variable: str = "distance") -> np.ndarray:
         chosen = np.broadcast_to(self.cells(*cell_coordinates(view)), grid_shape(view))
         if not chosen.any():
-            raise NotThere("the cells are not in the dataset")
+            raise MissingDataError("the cells are not in the dataset")
         return view.values(variable, learner)[chosen]
 
     def level(self, view: View, learner: str) -> Estimate:
@@ -92,7 +92,7 @@ class Panel(NamedTuple):
     def samples(self, view: View, learner: str) -> np.ndarray:
         chosen = self.chosen(view)
         if not chosen.any():
-            raise NotThere(f"no p_c on the asked side of p_c' in panel {self.panel}")
+            raise MissingDataError(f"no p_c on the asked side of p_c' in panel {self.panel}")
         return view.values("regret", learner)[PANELS.index(self.panel)][chosen]
 
     def chosen(self, view: View) -> np.ndarray:
@@ -119,7 +119,7 @@ class After(NamedTuple):
         there = np.flatnonzero(np.isfinite(view.values("mean", EXACT)[self.setting]))
         fifth = max(1, len(there) // 5)
         if not len(there):
-            raise NotThere("no step after a change")
+            raise MissingDataError("no step after a change")
         return {"all": there, "early": there[:fifth], "late": there[-fifth:]}[self.phase]
 
     def by_seed(self, view: View, learner: str) -> np.ndarray | None:

@@ -8,7 +8,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from volatilis.paper.claims.statistics import LEVEL, Estimate, NotThere, Outcome, all_of, difference, every, stratified, weakest
+from volatilis.paper.claims.statistics import (
+    LEVEL,
+    Estimate,
+    MissingDataError,
+    Outcome,
+    all_of,
+    difference,
+    every,
+    stratified,
+    weakest,
+)
 from volatilis.paper.claims.views import EXACT, Cells, Check, View, cell_coordinates, cell_name, grid_shape
 
 Cell = tuple[int, int]
@@ -28,7 +38,7 @@ def worst_cell(view: View, learner: str, among: np.ndarray | None = None) -> Cel
     seeds = delta(view, learner)
     usable = np.isfinite(seeds).all(axis=-1) & (True if among is None else among)
     if not usable.any():
-        raise NotThere("the cells are not in the dataset")
+        raise MissingDataError("the cells are not in the dataset")
     means = np.where(usable, np.where(np.isfinite(seeds), seeds, 0.0).mean(axis=-1), -np.inf)
     row, column = np.unravel_index(int(np.argmax(means)), means.shape)
     return int(row), int(column)
@@ -81,7 +91,7 @@ def find_cell(view: View, noise: float, p_c: float) -> Cell:
     noises, rates = cell_coordinates(view)
     found = np.argwhere(np.isclose(noises, noise) & np.isclose(rates, p_c))
     if not len(found):
-        raise NotThere("the published cell is not in the dataset")
+        raise MissingDataError("the published cell is not in the dataset")
     return int(found[0][0]), int(found[0][1])
 
 
@@ -150,5 +160,5 @@ def cell_tests(view: View, learners: Sequence[str], samples: Callable[[str], np.
             if np.isfinite(values[cell]).sum() > 1:
                 tests[f"{name} at {cell_name(view, cell)}"] = stratified(values[cell])
     if not tests:
-        raise NotThere("fewer than two seeds")
+        raise MissingDataError("fewer than two seeds")
     return tests

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from volatilis.paper.claims import equations, identities
+from volatilis.paper.claims import formulas, identities
 from volatilis.paper.figures.figures import Data
 from volatilis.paper.leak import best_leak, error_of
 from volatilis.paper.settings import CATEGORICAL, GAUSSIAN, RATES
@@ -76,7 +76,7 @@ def variance_for_deviation(data: Data) -> str:
     variance = 1.0 / (1.0 + 1.0 / sigma**2)
 
     def surprise(spread: float) -> float:
-        return float(equations.normal(y, 0.0, sigma**2 + 1.0) / equations.normal(y, mu, sigma**2 + spread))
+        return float(formulas.normal(y, 0.0, sigma**2 + 1.0) / formulas.normal(y, mu, sigma**2 + spread))
 
     return (
         f"after one observation at sigma 0.5 the variance is {variance:.2g}; squared again it is {variance**2:.2g}, and S_BF of "
@@ -86,7 +86,7 @@ def variance_for_deviation(data: Data) -> str:
 
 
 def variance_line(data: Data) -> str:
-    printed, mended = equations.variance_line()
+    printed, mended = formulas.variance_line()
     return (
         f"over 200 random settings the line is off by up to {printed:.0f} times its value, mended by {mended or 0.0:.0e}; the "
         "result is right"
@@ -94,7 +94,7 @@ def variance_line(data: Data) -> str:
 
 
 def sign_word(data: Data) -> str:
-    printed, _ = equations.sign_bias_word()
+    printed, _ = identities.sign_bias_word()
     return (
         f"of 1000 random predictions with s = +1, {round(1000 * (1.0 - printed))} overestimate; formula and predictions are right"
     )
@@ -184,7 +184,7 @@ def tuned_rate(data: Data) -> str | None:
 
 
 def slope_needs_confidence(data: Data) -> str:
-    factor, shannon = equations.effect_grows_for_every_confidence(), identities.shannon_effect_grows_for_every_confidence()
+    factor, shannon = identities.effect_grows_for_every_confidence(), identities.shannon_effect_grows_for_every_confidence()
     return (
         "largest slope against the claim, for sigma_C up to 3: "
         f"{factor.printed:.2g} (S_BF, of the logarithm of the difference), {shannon.printed:.2g} (S_Sh); for sigma_C up to 1: 0"
@@ -206,7 +206,7 @@ def windows(data: Data) -> str:
 
 
 def wrong_way_round(data: Data) -> str:
-    ratio = float(equations.normal(2.0, 0.0, 1.25) / equations.normal(2.0, 1.0, 0.26))
+    ratio = float(formulas.normal(2.0, 0.0, 1.25) / formulas.normal(2.0, 1.0, 0.26))
     return f"at sigma 0.5, belief N(1, 0.01), y = 2: S_BF = {ratio:.3g}; the other way round {1.0 / ratio:.3g}"
 
 

@@ -1,4 +1,4 @@
-"""The mistakes in the paper and its published code, and what each changes in numbers (errata_effects). From 14 on: found here."""
+"""The mistakes in the paper and its published code, and what each changes in numbers (`effects`). From 14 on: found here."""
 
 from __future__ import annotations
 

@@ -1,9 +1,13 @@
-"""The formulas of the paper, each computed beside what it should equal: worst errors over random settings, no simulation."""
+"""What the paper proves or prints as a formula, each computed beside what it should equal; here: inference and Nassar's learners.
+
+An error is the worst over random settings. Nothing is simulated.
+"""
 
 from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +20,32 @@ class Errors(NamedTuple):
 
     printed: float
     mended: float | None = None
+
+
+class Formula(NamedTuple):
+    """A formula of the paper, what is claimed of it, how far it is off, and where needed what it should have been."""
+
+    key: str
+    where: str
+    statement: str
+    published: str
+    errors: Callable[[], Errors]
+    mended: str = "nothing to mend"
+
+
+FORMULAS: list[Formula] = []  # those below, in their order
+
+
+def formula(
+    register: list[Formula], key: str, where: str, statement: str, published: str, mended: str = "nothing to mend"
+) -> Callable[[Callable[[], Errors]], Callable[[], Errors]]:
+    """Put a formula into a register; the function below the decorator computes its errors."""
+
+    def add(errors: Callable[[], Errors]) -> Callable[[], Errors]:
+        register.append(Formula(key, where, statement, published, errors, mended))
+        return errors
+
+    return add
 
 
 def largest(got: Any, wanted: Any) -> float:
@@ -78,6 +108,13 @@ def draws(count: int = 200) -> Draws:
 # --- exact inference -------------------------------------------------------------------------------------------------------
 
 
+@formula(
+    FORMULAS,
+    "proposition",
+    "Results, Online Bayesian inference modulated by surprise, Proposition",
+    "Exact inference is the recursion that mixes integration and reset with rate gamma.",
+    "exact",
+)
 def recursion() -> Errors:
     """The proposition's recursion on a grid of theta against the sum over all histories of changes."""
     p_c, sigma, theta = 0.2, 0.8, np.linspace(-6.0, 6.0, 601)
@@ -108,6 +145,13 @@ def over_histories(ys: np.ndarray, theta: np.ndarray, prior: np.ndarray, p_c: fl
     return total / total.sum()
 
 
+@formula(
+    FORMULAS,
+    "gamma-shannon",
+    "Results, Theoretical difference between both surprises; Discussion, Difference in Shannon Surprise",
+    "The adaptation rate is p_c exp(difference in Shannon Surprise); the Bayes Factor Surprise is a function of the same.",
+    "gamma = p_c e^D, S_BF = (1 - p_c) e^D / (1 - p_c e^D), D = Delta S_Sh",
+)
 def adaptation_rate_and_shannon() -> Errors:
     """gamma from the difference in Shannon Surprise, and the Bayes Factor Surprise from the same."""
     d = draws()
@@ -118,6 +162,39 @@ def adaptation_rate_and_shannon() -> Errors:
     return Errors(max(largest(d.p_c * ratio, d.gamma), largest(bayes_factor, d.bayes_factor)))
 
 
+@formula(
+    FORMULAS,
+    "mp-exact-at-first",
+    "Results, Message-Passing N",
+    "MPN is exact for the first N observations (here: N = 1, 10, 20; mean and variance; both tasks).",
+    "exact for t <= N",
+)
+def message_passing_starts_exact() -> Errors:
+    """MP1, MP10 and MP20 beside Exact Bayes over their first N observations: mean and variance, Gaussian and Categorical."""
+    from volatilis._compiler.calls import plain_python
+    from volatilis.families import Categorical, Gaussian
+    from volatilis.learners import ExactBayes, MessagePassing
+    from volatilis.running.run import run
+
+    random = np.random.default_rng(3)
+    worlds = ((Gaussian(1.0), random.normal(0.0, 1.5, 20)), (Categorical(5, 0.5), random.integers(0, 5, 20)))
+    worst = 0.0
+    with plain_python():
+        for family, ys in worlds:
+            exact = run(ExactBayes(family, 0.1), ys)
+            for n in (1, 10, 20):
+                passed = run(MessagePassing(family, 0.1, n), ys[:n])
+                worst = max(worst, *(largest(getattr(passed, of), getattr(exact, of)[:n]) for of in ("mean", "variance")))
+    return Errors(worst)
+
+
+@formula(
+    FORMULAS,
+    "varsmile-bound",
+    "Methods, Derivation of the optimization-based formulation of VarSMiLe",
+    "The bound B in VarSMiLe's optimisation problem falls as surprise rises.",
+    "decreasing",
+)
 def bound_falls_with_surprise() -> Errors:
     """VarSMiLe's bound, KL[q || P(theta|y)] of the averaged logarithms, against gamma: its largest rise (0: it only falls)."""
     d, gammas = draws(50), np.linspace(0.0, 1.0, 101)[:, None]
@@ -132,6 +209,13 @@ def bound_falls_with_surprise() -> Errors:
 # --- Nassar's learners -----------------------------------------------------------------------------------------------------
 
 
+@formula(
+    FORMULAS,
+    "pf1-expectation",
+    "Methods, Nassar's algorithm and Particle Filtering with one particle",
+    "In expectation over its sampling, the mean of pf1 is updated as by Nas10*, in both forms of that update.",
+    "identical",
+)
 def one_particle_on_average() -> Errors:
     """The expectation of pf1's mean over its sampled change, against both forms of the update of Nas10*."""
     d = draws()
@@ -144,14 +228,13 @@ def one_particle_on_average() -> Errors:
     return Errors(max(largest(printed, truth), largest(rewritten, truth)))
 
 
-def variance_line() -> Errors:
-    """A = (1 - gamma) sigma_B^2 + gamma sigma_change^2, as the line after 'Using, as before' has it (errata 5)."""
-    d = draws()
-    truth = (1.0 - d.gamma) * d.sigma**2 / (d.rho + d.r + 1.0) + d.gamma * d.sigma**2 / (d.rho + 1.0)
-    scale, share = d.sigma**2 / (d.rho + 1.0), (1.0 - d.gamma) / (d.rho + d.r + 1.0)
-    return Errors(largest(scale * (1.0 - share), truth), largest(scale * (1.0 - share * d.r), truth))
-
-
+@formula(
+    FORMULAS,
+    "nassar-variance",
+    "Appendix, Recursive update of the estimated variance",
+    "The variance of Nas12* is sigma^2 alpha / (rho + 1) + (1 - gamma) gamma B^2.",
+    "equal",
+)
 def variance_update() -> Errors:
     """The final formula against the variance of the mixture of both Gaussians."""
     d = draws()
@@ -165,13 +248,30 @@ def variance_update() -> Errors:
     return Errors(largest(printed, second - mean**2))
 
 
-def pseudocode_spread() -> Errors:
-    """What the pseudocode calls sigma_{t+1}, against the standard deviation it names; mended: as a variance (errata 4)."""
+@formula(
+    FORMULAS,
+    "nassar-variance-line",
+    "Appendix, Recursive update of the estimated variance, line after 'Using, as before'",
+    "On the way: A = sigma^2 / (rho + 1) (1 - (1 - gamma) / (rho + r + 1)).",
+    "equal",
+    "with (1 - gamma) r / (rho + r + 1)",
+)
+def variance_line() -> Errors:
+    """A = (1 - gamma) sigma_B^2 + gamma sigma_change^2, as the line after 'Using, as before' has it (errata 5)."""
     d = draws()
-    printed = 1.0 / (1.0 / d.sigma_0**2 + d.r / d.sigma**2)
-    return Errors(largest(printed, np.sqrt(d.variance)), largest(printed, d.variance))
+    truth = (1.0 - d.gamma) * d.sigma**2 / (d.rho + d.r + 1.0) + d.gamma * d.sigma**2 / (d.rho + 1.0)
+    scale, share = d.sigma**2 / (d.rho + 1.0), (1.0 - d.gamma) / (d.rho + d.r + 1.0)
+    return Errors(largest(scale * (1.0 - share), truth), largest(scale * (1.0 - share * d.r), truth))
 
 
+@formula(
+    FORMULAS,
+    "gaussian-bayes-factor",
+    "Appendix, Implementation of Nas10*, Nas12* and pf1",
+    "The printed Bayes Factor Surprise of a Gaussian belief.",
+    "equal to the general formula",
+    "as the ratio N(y; mu_0, sigma^2 + sigma_0^2) / N(y; mu_t, sigma^2 + sigma_t^2)",
+)
 def gaussian_bayes_factor() -> Errors:
     """The appendix's formula (errata 3); mended: the ratio of two normal densities. The truth: integrals over theta."""
     d, theta = draws(50), np.linspace(-40.0, 40.0, 20_001)[:, None]
@@ -185,29 +285,3 @@ def gaussian_bayes_factor() -> Errors:
     exponent += (d.mu_0 / d.sigma_0**2 + d.y / d.sigma**2) / (2.0 * (d.rho + 1.0))
     printed = np.log((d.sigma**2 + s) / (d.sigma**2 + d.sigma_0**2)) + exponent
     return Errors(*(float(np.max(np.abs(np.expm1(form - truth)))) for form in (printed, np.log(d.bayes_factor))))
-
-
-# --- predictions -----------------------------------------------------------------------------------------------------------
-
-
-def sign_bias_word() -> Errors:
-    """Share of predictions that s = +1 calls an overestimation in absolute value and that are not; mended: underestimation."""
-    random = np.random.default_rng(4)
-    prediction = random.normal(0.0, 1.0, 1000)
-    delta = np.sign(prediction) * random.uniform(0.0, 2.0, 1000)  # s = sign(delta * prediction) = +1
-    over = np.abs(prediction) > np.abs(prediction + delta)
-    return Errors(float(np.mean(~over)), float(np.mean(over)))
-
-
-def effect_grows_for_every_confidence() -> Errors:
-    """d/d delta of the difference in Bayes Factor Surprise: largest positive value, for sigma_C up to 3; mended: up to 1."""
-    return Errors(largest_rise(3.0), largest_rise(1.0))
-
-
-def largest_rise(widest: float) -> float:
-    """Relative to the difference itself; 0 where the difference only falls."""
-    sigma_c, theta, delta = np.meshgrid(np.linspace(0.05, widest, 30), np.linspace(0.1, 3.0, 30), np.linspace(0.01, 6.0, 200))
-    broad, narrow = 1.25, 0.25 + sigma_c**2  # sigma = 0.5, as in the simulations
-    # The difference is -2 c exp(delta^2 (1/narrow - 1/broad) / 2) sinh(theta delta / broad): minus its logarithmic derivative.
-    growth = delta * (1.0 / narrow - 1.0 / broad) + theta / broad / np.tanh(theta * delta / broad)
-    return float(max(0.0, np.max(-growth)))
