@@ -9,12 +9,12 @@ import pandas as pd
 from scipy import stats
 
 import volatilis as vl
-from volatilis.behaviour.indicators import Observed
+from volatilis.predictions import SubjectTrials
 
 SIGMA, P_C, FLAT = 0.5, 0.1, 1000.0
 
 
-def person(i: int, trials: int = 500, reflects: str = "S_BF", noise: float = 0.0, uses_prior: bool = True) -> Observed:
+def person(i: int, trials: int = 500, reflects: str = "S_BF", noise: float = 0.0, uses_prior: bool = True) -> SubjectTrials:
     """Someone who learns by Nas12*; the indicator reflects a surprise of theirs, or the error, or nothing."""
     y = vl.ChangingEnvironment(vl.Gaussian(SIGMA), P_C).sample(trials, seed=i).y
     family = vl.Gaussian(SIGMA, 0.0, 1.0 if uses_prior else FLAT)
@@ -31,7 +31,7 @@ def person(i: int, trials: int = 500, reflects: str = "S_BF", noise: float = 0.0
         "nothing": np.zeros(trials),
     }
     measured = measures[reflects] + np.random.default_rng([i, 7]).normal(0.0, 1.0, trials) * noise
-    return Observed(f"s{i}", measured, mean, y - mean, before, sd, p, p_0, False)
+    return SubjectTrials(f"s{i}", measured, mean, y - mean, before, sd, p, p_0)
 
 
 def table(subjects: int = 6, trials: int = 300, mu_0: float = 150.0, sigma_0: float = 20.0, seed: int = 0) -> pd.DataFrame:

@@ -21,7 +21,7 @@ from volatilis.behaviour.design.simulation import noise_of
 from volatilis.behaviour.design.store import Store
 from volatilis.behaviour.indicators import FirstWindow, SecondWindow
 from volatilis.cli import app
-from volatilis.predictions.statistics import decide
+from volatilis.predictions.hypotheses import decide
 
 SMALL = Setting(learners=("nas12*:p_c=0.1", "varsmile:m=0.1"), subjects=(3, 6), trials=(60, 120), response_noise=1.0)
 

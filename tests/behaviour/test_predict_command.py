@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from volatilis.behaviour.fitting.cluster import How
-from volatilis.behaviour.indicators import Analysis, Order, predict
+from volatilis.behaviour.indicators import PredictRequest, PredictResult, predict
 from volatilis.behaviour.people import Source
 from volatilis.cli import app
 from volatilis.predictions.hypotheses import BAYES_FACTOR, SHANNON
@@ -42,8 +42,8 @@ def changed(trials: pathlib.Path, folder: pathlib.Path, **columns: object) -> pa
     return path
 
 
-def values(found: Analysis) -> list[float]:
-    return [row.group.value for row in found.rows]
+def values(found: PredictResult) -> list[float]:
+    return [row.test.value for row in found.analysis.rows]
 
 
 def test_verdicts_tables_and_picture(trials: pathlib.Path, tmp_path: pathlib.Path) -> None:
@@ -70,17 +70,17 @@ def test_people_s_own_predictions_and_confidence_need_no_learner(trials: pathlib
     assert code == 0
     assert "their own predictions and confidence" in out
     assert "prediction 2 needs a learner" in out
-    found = predict(Order(Source(trials), FAMILY, "pupil", confidence="sure"))
+    found = predict(PredictRequest(Source(trials), FAMILY, "pupil", confidence="sure"))
     assert found.verdicts(1)[BAYES_FACTOR] == "confirmed"
-    assert found.people[0].measured
-    assert not found.second
+    assert found.analysis.people[0].reported
+    assert not found.analysis.second
 
 
 def test_shifted_and_scaled_outcomes_give_the_same(trials: pathlib.Path, tmp_path: pathlib.Path) -> None:
     data = read_table(trials)
     other = changed(trials, tmp_path, outcome=3.0 * data.outcome - 40.0, prediction=3.0 * data.prediction - 40.0)
-    one = predict(Order(Source(trials), FAMILY, "slow", learner=KNOWN))
-    two = predict(Order(Source(other), "gaussian:sigma=30,mu_0=410,sigma_0=60", "slow", learner=KNOWN))
+    one = predict(PredictRequest(Source(trials), FAMILY, "slow", learner=KNOWN))
+    two = predict(PredictRequest(Source(other), "gaussian:sigma=30,mu_0=410,sigma_0=60", "slow", learner=KNOWN))
     assert values(one) == pytest.approx(values(two), rel=1e-6)
 
 
@@ -88,26 +88,26 @@ def test_responses_given_after_the_outcome_are_about_the_next(trials: pathlib.Pa
     data = read_table(trials)
     moved = data.groupby("subject")[["prediction", "sure"]].shift(-1)
     other = changed(trials, tmp_path, prediction=moved.prediction, sure=moved.sure)
-    before = predict(Order(Source(trials), FAMILY, "slow", confidence="sure"))
-    after = predict(Order(Source(other, when="after"), FAMILY, "slow", confidence="sure"))
-    first = np.flatnonzero(~np.isnan(before.people[0].prediction))[1:]
-    np.testing.assert_allclose(before.people[0].prediction[first], after.people[0].prediction[first])
-    np.testing.assert_allclose(before.people[0].before[first], after.people[0].before[first])
+    before = predict(PredictRequest(Source(trials), FAMILY, "slow", confidence="sure"))
+    after = predict(PredictRequest(Source(other, when="after"), FAMILY, "slow", confidence="sure"))
+    first = np.flatnonzero(~np.isnan(before.analysis.people[0].prediction))[1:]
+    np.testing.assert_allclose(before.analysis.people[0].prediction[first], after.analysis.people[0].prediction[first])
+    np.testing.assert_allclose(before.analysis.people[0].before[first], after.analysis.people[0].before[first])
 
 
 def test_a_learner_with_known_parameters_needs_no_predictions(trials: pathlib.Path) -> None:
-    found = predict(Order(Source(trials, response=None), FAMILY, "slow", learner=KNOWN))
+    found = predict(PredictRequest(Source(trials, response=None), FAMILY, "slow", learner=KNOWN))
     assert found.verdicts(2)[SHANNON] == "confirmed"
 
 
 def test_noise_in_a_column_and_blocks(trials: pathlib.Path, tmp_path: pathlib.Path) -> None:
     """Constant columns change nothing; blocks start the learner anew."""
     other = changed(trials, tmp_path, noise=10, block=np.arange(1800) // 100)
-    plain = predict(Order(Source(trials), FAMILY, "slow", learner=KNOWN))
-    same = predict(Order(Source(other), "gaussian:sigma=column:noise,mu_0=150,sigma_0=20", "slow", learner=KNOWN))
+    plain = predict(PredictRequest(Source(trials), FAMILY, "slow", learner=KNOWN))
+    same = predict(PredictRequest(Source(other), "gaussian:sigma=column:noise,mu_0=150,sigma_0=20", "slow", learner=KNOWN))
     assert values(plain) == values(same)
-    blocks = predict(Order(Source(other, block="block"), FAMILY, "slow", learner=KNOWN))
-    assert np.flatnonzero(blocks.people[0].before == 1.0).tolist() == [0, 100, 200]
+    blocks = predict(PredictRequest(Source(other, block="block"), FAMILY, "slow", learner=KNOWN))
+    assert np.flatnonzero(blocks.analysis.people[0].before == 1.0).tolist() == [0, 100, 200]
 
 
 def test_missing_indicators_are_left_out_and_counted(trials: pathlib.Path, tmp_path: pathlib.Path) -> None:
@@ -122,8 +122,8 @@ def test_missing_indicators_are_left_out_and_counted(trials: pathlib.Path, tmp_p
 def test_a_person_without_any_indicator_is_named_and_the_others_analysed(trials: pathlib.Path, tmp_path: pathlib.Path) -> None:
     data = read_table(trials)
     other = changed(trials, tmp_path, pupil=data.pupil.mask(data.subject == 3))
-    found = predict(Order(Source(other), FAMILY, "pupil", learner=KNOWN))
-    assert len(found.people) == 5
+    found = predict(PredictRequest(Source(other), FAMILY, "pupil", learner=KNOWN))
+    assert len(found.analysis.people) == 5
     assert found.refused == {"3": "the indicator is missing in all trials"}
 
 
@@ -188,11 +188,11 @@ def test_catch_trials_are_neither_fitted_nor_compared(trials: pathlib.Path, tmp_
     blank = {name: data[name].mask(caught) for name in ("prediction", "sure", "pupil")}
     data.assign(**blank).to_csv(gone, index=False)
     for more in ({"learner": "nas12*:p_c=free"}, {"confidence": "sure"}, {"learner": KNOWN}):
-        found = predict(Order(Source(marked, catch="catch"), FAMILY, "pupil", how=How(workers=1), **more))  # type: ignore[arg-type]
-        wanted = predict(Order(Source(gone), FAMILY, "pupil", how=How(workers=1), **more))  # type: ignore[arg-type]
+        found = predict(PredictRequest(Source(marked, catch="catch"), FAMILY, "pupil", how=How(workers=1), **more))  # type: ignore[arg-type]
+        wanted = predict(PredictRequest(Source(gone), FAMILY, "pupil", how=How(workers=1), **more))  # type: ignore[arg-type]
         assert values(found) == values(wanted)
         assert found.values == wanted.values
-        own = found.people[0]
+        own = found.analysis.people[0]
         assert np.isnan(own.prediction[caught[:300]]).all()
         assert np.isnan(own.error[caught[:300]]).all()
         assert np.isnan(own.p[caught[:300]]).all()
@@ -206,7 +206,7 @@ def test_a_catch_trial_whose_response_is_about_the_next_outcome(trials: pathlib.
     other = changed(trials, tmp_path, catch=(np.arange(1800) % 300 == 7).astype(int), block=np.arange(1800) // 100)
     for more in ({"learner": KNOWN}, {"confidence": "sure"}):
         source = Source(other, when="after", catch="catch", block="block")
-        own = predict(Order(source, FAMILY, "pupil", **more)).people[0]  # type: ignore[arg-type]
+        own = predict(PredictRequest(source, FAMILY, "pupil", **more)).analysis.people[0]  # type: ignore[arg-type]
         assert np.isnan(own.error[8])
         assert not np.isnan(own.error[[7, 9]]).any()
 
@@ -241,8 +241,8 @@ def test_a_response_model_of_one_s_own(trials: pathlib.Path, tmp_path: pathlib.P
         assert found["p_c"] == pytest.approx(usual.values[name]["p_c"], rel=1e-3)
 
 
-def _fitted(trials: pathlib.Path, **more: Any) -> Order:
-    return Order(Source(trials), FAMILY, "pupil", learner="nas12*:p_c=free", **{"how": How(workers=1), **more})
+def _fitted(trials: pathlib.Path, **more: Any) -> PredictRequest:
+    return PredictRequest(Source(trials), FAMILY, "pupil", learner="nas12*:p_c=free", **{"how": How(workers=1), **more})
 
 
 def test_one_and_two_workers_and_a_run_that_was_stopped(trials: pathlib.Path, tmp_path: pathlib.Path) -> None:

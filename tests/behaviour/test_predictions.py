@@ -8,12 +8,21 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from volatilis.behaviour.indicators import FirstWindow, Observed, SecondWindow, analyse
-from volatilis.behaviour.indicators.terminal import alike_without_prior
 from volatilis.paper.figures.predictions import simulate_first, simulate_second
+from volatilis.predictions import FirstWindow, SecondWindow, SubjectTrials, analyse
 from volatilis.predictions.estimators import estimate_first, estimate_second, sums_first, sums_second
-from volatilis.predictions.hypotheses import BAYES_FACTOR, NO_PRIOR, SHANNON, rows_of, verdict
-from volatilis.predictions.statistics import Group, decide, flip_p, group_of
+from volatilis.predictions.hypotheses import (
+    BAYES_FACTOR,
+    NO_PRIOR,
+    SHANNON,
+    MeanTest,
+    decide,
+    flip_p,
+    judge,
+    mean_test,
+    verdict,
+)
+from volatilis.predictions.windows import believe
 
 from .indicators import FLAT, P_C, person
 
@@ -23,7 +32,7 @@ FIRST, SECOND = FirstWindow(), SecondWindow()
 # --- estimators ----------------------------------------------------------------------------------------------------------
 
 
-def averages_by_hand(trials: Observed, sign: int, delta: float) -> list[float]:
+def averages_by_hand(trials: SubjectTrials, sign: int, delta: float) -> list[float]:
     """The paper's definition of the set of trials, one by one."""
     found = []
     for t in range(trials.indicator.size):
@@ -73,7 +82,6 @@ def test_the_same_averages_as_the_papers_simulation() -> None:
     """Another implementation, of the paper's own figure; it selects on the uncertainty after the outcome."""
     from volatilis import ChangingEnvironment, Gaussian, Nas12Star
     from volatilis._core.seeds import seed_sequence
-    from volatilis.behaviour.indicators.observed import believe
 
     first = simulate_first(3, 200, seed=4, nas12_p_c=P_C).sel(variant="right", learner="Nas12*")
     second = simulate_second(3, 200, seed=4, nas12_p_c=P_C).sel(variant="right", learner="Nas12*")
@@ -82,8 +90,7 @@ def test_the_same_averages_as_the_papers_simulation() -> None:
     for child in worlds.spawn(3):
         y = ChangingEnvironment(Gaussian(0.5), P_C).sample(200, child).y
         own = believe(Nas12Star(Gaussian(0.5), P_C), y)
-        densities = (own.p, own.p_0, False)
-        people.append(Observed("", np.exp(own.log_bayes_factor), own.mean, y - own.mean, own.before, own.after, *densities))
+        people.append(own.trials(y, Gaussian(0.5), own.bayes_factor))
     window = FirstWindow(side="after")
     found = estimate_first([sums_first(trials, window) for trials in people], window)["paper"].means
     expected = first.bayes_factor_by_subject.sel(delta=list(window.errors)).transpose("subject", "sign", "delta").values
@@ -108,7 +115,7 @@ def test_sign_bias_plus_is_an_outcome_further_from_the_prior_mean() -> None:
 
 def test_group_against_scipy() -> None:
     values = np.random.default_rng(3).normal(0.4, 1.0, 9)
-    found, known = group_of(np.append(values, np.nan)), stats.ttest_1samp(values, 0.0)
+    found, known = mean_test(np.append(values, np.nan)), stats.ttest_1samp(values, 0.0)
     interval = known.confidence_interval()
     assert found[:6] == pytest.approx((values.mean(), stats.sem(values), *interval, known.statistic, known.pvalue))
     exact = stats.permutation_test((values,), lambda v, axis: v.sum(axis=axis), permutation_type="samples", n_resamples=np.inf)
@@ -125,8 +132,8 @@ def test_flips_of_many_are_close_to_all_flips() -> None:
     assert flip_p(values) == pytest.approx(every, abs=4 * math.sqrt(every * (1 - every) / 9999))
 
 
-def group(low: float, high: float, p: float = 0.0) -> Group:
-    return Group(0.5 * (low + high), 1.0, low, high, 0.0, p, p, 9)
+def group(low: float, high: float, p: float = 0.0) -> MeanTest:
+    return MeanTest(0.5 * (low + high), 1.0, low, high, 0.0, p, p, 9)
 
 
 def test_verdicts() -> None:
@@ -134,7 +141,7 @@ def test_verdicts() -> None:
     assert [verdict(sign, group(-1.0, 2.0)) for sign in (1, -1)] == ["undecided", "undecided"]
     assert [verdict(0, group(1.0, 2.0), refused) for refused in (True, False)] == ["contradicted", "consistent"]
     assert verdict(0, group(math.nan, math.nan)) == "undecided"
-    rows = rows_of(1, "paper", {"difference": group(-2.0, -1.0, 0.001), "slope": group(-1.0, 1.0, 0.9)})
+    rows = judge(1, "paper", {"difference": group(-2.0, -1.0, 0.001), "slope": group(-1.0, 1.0, 0.9)})
     assert {row.hypothesis: row.hypothesis_verdict for row in rows} == {
         BAYES_FACTOR: "undecided",
         SHANNON: "contradicted",
@@ -158,7 +165,7 @@ def test_verdicts() -> None:
 def test_two_zeros_are_two_chances_to_err(difference: float, slope: float, level: float, refused: set[str]) -> None:
     p = {"difference": difference, "slope": slope}
     groups = {name: group(*((math.nan,) * 3 if math.isnan(value) else (-1.0, 1.0, value))) for name, value in p.items()}
-    rows = [row for row in rows_of(1, "paper", groups, level) if row.hypothesis == NO_PRIOR]
+    rows = [row for row in judge(1, "paper", groups, level) if row.hypothesis == NO_PRIOR]
     assert {row.quantity for row in rows if row.verdict == "contradicted"} == refused
     assert all((row.hypothesis_verdict == "contradicted") == bool(refused) for row in rows)
 
@@ -198,8 +205,8 @@ def test_what_follows_the_error_alone_is_not_left_as_shannon_surprise() -> None:
     """Prediction 2 alone cannot tell them apart; who reads it is told."""
     found = analyse([person(i, reflects="error", noise=0.1) for i in range(20)])
     assert found.verdicts(2)[SHANNON] == "confirmed"
-    assert alike_without_prior(found)
-    assert not alike_without_prior(analyse([person(i, reflects="S_Sh", noise=0.1) for i in range(20)]))
+    assert found.alike_without_prior()
+    assert not analyse([person(i, reflects="S_Sh", noise=0.1) for i in range(20)]).alike_without_prior()
 
 
 def test_remainders_of_the_windows_are_taken_away() -> None:
@@ -220,7 +227,7 @@ def test_confidence_after_the_outcome_has_taken_in_the_surprise() -> None:
 
     def effect(side: str, width: float) -> float:
         window = FirstWindow(spread=0.25, spread_width=width, side=side)
-        return next(row.group.value for row in analyse(people, window).rows if row.estimator == "paper")
+        return next(row.test.value for row in analyse(people, window).rows if row.estimator == "paper")
 
     assert effect("before", 0.05) == pytest.approx(effect("before", 1.0), rel=0.1)
     assert abs(effect("after", 0.05)) < 0.5 * abs(effect("after", 1.0))
@@ -249,9 +256,9 @@ def test_the_prior_is_not_used_is_contradicted_wrongly_at_most_at_the_nominal_ra
     for _ in range(600):
         noisy = [sums_first(trials._replace(indicator=rng.normal(size=300)), FIRST) for trials in people]
         first = estimate_first(noisy, FIRST)["adjusted"]
-        groups = {name: group_of(getattr(first, name)) for name in ("difference", "slope")}
+        groups = {name: mean_test(getattr(first, name)) for name in ("difference", "slope")}
         either += any(not own.low <= 0.0 <= own.high for own in groups.values())
-        contradicted += {row.hypothesis: row.hypothesis_verdict for row in rows_of(1, "adjusted", groups)}[
+        contradicted += {row.hypothesis: row.hypothesis_verdict for row in judge(1, "adjusted", groups)}[
             NO_PRIOR
         ] == "contradicted"
     reach = 3 * math.sqrt(0.05 * 0.95 / 600)
@@ -288,7 +295,7 @@ def test_too_few_trials_are_said_and_the_others_analysed() -> None:
     notes = "\n".join(found.notes)
     assert "s9: prediction 1: no absolute error has enough trials of both signs" in notes
     assert "s9: prediction 2:" in notes
-    assert {row.group.people for row in found.rows} == {4}
+    assert {row.test.people for row in found.rows} == {4}
 
 
 def test_one_person_has_no_verdict() -> None:
@@ -324,6 +331,6 @@ def test_zscore_makes_the_scale_of_a_person_irrelevant() -> None:
     people = [person(i, reflects="S_Sh", noise=0.1) for i in range(5)]
     scaled = [trials._replace(indicator=(i + 1) * trials.indicator + i) for i, trials in enumerate(people)]
     one, other = (analyse(who, zscore=True).rows for who in (people, scaled))
-    assert [row.group.value for row in one] == pytest.approx([row.group.value for row in other])
+    assert [row.test.value for row in one] == pytest.approx([row.test.value for row in other])
     with pytest.raises(ValueError, match="same value in all trials"):
         analyse([people[0]._replace(indicator=np.ones(500))], zscore=True)

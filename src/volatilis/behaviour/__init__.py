@@ -21,7 +21,7 @@ _MODULES = {
     "models": ("Model",),
     "responses.registry": ("load_responses", "register_response"),
     "people": ("People", "Person", "Trials", "Source", "read_people"),
-    "indicators": ("FirstWindow", "Order", "SecondWindow", "analyse", "predict"),
+    "indicators": ("FirstWindow", "PredictRequest", "PredictResult", "SecondWindow", "analyse", "predict"),
     "recovery.recover": ("Recovery", "recover"),
     "responses": (
         "CensoredNoise",

@@ -7,7 +7,7 @@ from volatilis.behaviour.fitting.hierarchy import fit_groups
 from volatilis.behaviour.fitting.jobs import Failure
 from volatilis.behaviour.fitting.many import fit_all
 from volatilis.behaviour.fitting.results import load, save, tidy
-from volatilis.behaviour.indicators import FirstWindow, Order, SecondWindow, analyse, predict
+from volatilis.behaviour.indicators import FirstWindow, PredictRequest, PredictResult, SecondWindow, analyse, predict
 from volatilis.behaviour.likelihood import log_likelihoods
 from volatilis.behaviour.models import Model
 from volatilis.behaviour.people import People, Person, Source, Trials, read_people
@@ -50,10 +50,11 @@ __all__ = [
     "LaplaceNoise",
     "Model",
     "NonNegative",
-    "Order",
     "People",
     "Person",
     "Positive",
+    "PredictRequest",
+    "PredictResult",
     "Probability",
     "Real",
     "Recovery",

@@ -48,20 +48,32 @@ def predict(
 ) -> None:
     """Which surprise does an indicator reflect, the Bayes Factor Surprise or Shannon's? The paper's two predictions."""
     with reported("predict", behaviour_options.kept(fits.store)):
-        from volatilis.behaviour.indicators import Order
+        from volatilis._core.terminal import console_of
+        from volatilis.behaviour.indicators import PredictRequest, results
         from volatilis.behaviour.indicators import predict as analyse
-        from volatilis.behaviour.indicators.command import deliver
         from volatilis.tables import check_outputs
 
         check_outputs({"--out": out, "--people": people}, plot, table)
         first, second = windows.both(confidence_window)
-        order = Order(
-            *(columns.source(table), family, indicator, confidence, learner, response),
-            *(first, second, level, zscore, fits.how(), tuple(fits.own or ())),
+        request = PredictRequest(
+            source=columns.source(table),
+            family=family,
+            indicator=indicator,
+            confidence=confidence,
+            learner=learner,
+            response=response,
+            first_window=first,
+            second_window=second,
+            level=level,
+            zscore=zscore,
+            how=fits.how(),
+            own=tuple(fits.own or ()),
         )
         with behaviour_options.progress(quiet) as progress:
-            found = analyse(order, progress)
-        deliver(found, indicator, out, people, plot, quiet)
+            result = analyse(request, progress)
+        results.write(result, out, people, plot)
+        if not quiet:  # beside a table on standard output the rest goes to standard error
+            results.show(result, console_of(stderr="-" in (out, people)))
 
 
 predict.__doc__ = f"{predict.__doc__}\n\n{EXAMPLES}"

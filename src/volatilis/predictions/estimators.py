@@ -8,7 +8,7 @@ paper      as the paper has it
 adjusted   the same on the indicator less its remainder: a regression over all selected trials, each person with a level of their
            own, that has both the effect and what differs within a window; only the latter is taken away
 
-A person's trials enter through sums alone, so that many groups of the same people cost little.
+Only sums over a person's trials are kept, so many groups of the same people cost little.
 """
 
 from __future__ import annotations
@@ -18,8 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from volatilis.behaviour.indicators.observed import Observed
-from volatilis.predictions.windows import FirstWindow, SecondWindow
+from volatilis.predictions.windows import FirstWindow, SecondWindow, SubjectTrials
 
 PAPER, ADJUSTED = "paper", "adjusted"
 ESTIMATORS = (PAPER, ADJUSTED)
@@ -66,21 +65,22 @@ class Second(NamedTuple):
 # --- one person ----------------------------------------------------------------------------------------------------------
 
 
-def sums_first(trials: Observed, window: FirstWindow) -> Sums:
+def sums_first(trials: SubjectTrials, window: FirstWindow) -> Sums:
     """What differs within a window, whatever the sign bias: the size of the error and of the prediction, and confidence."""
     masks = window.masks(trials)
-    own = masks.any(axis=(0, 1))
-    error, prediction, unsure = trials.error[own], trials.prediction[own], window.uncertainty(trials)[own]
+    chosen = masks.any(axis=(0, 1))
+    error, prediction, unsure = trials.error[chosen], trials.prediction[chosen], window.uncertainty(trials)[chosen]
     size, bias = np.abs(error), np.sign(error * prediction)
-    return _sums(masks[:, :, own], trials.indicator[own], [size, size**2, np.abs(prediction), unsure], [bias, bias * size])
+    nuisances, effects = [size, size**2, np.abs(prediction), unsure], [bias, bias * size]
+    return _sums(masks[:, :, chosen], trials.indicator[chosen], nuisances, effects)
 
 
-def sums_second(trials: Observed, window: SecondWindow) -> Sums:
+def sums_second(trials: SubjectTrials, window: SecondWindow) -> Sums:
     """What differs within a window: the Bayes Factor Surprise, which there is near 1 but not 1, and its logarithm."""
     masks = window.masks(trials)
-    own = masks.any(axis=0)
-    p, p_0 = trials.p[own], trials.p_0[own]
-    return _sums(masks[:, own], trials.indicator[own], [np.log(p_0 / p), p_0 / p - 1.0], [0.5 * (p + p_0)])
+    chosen = masks.any(axis=0)
+    p, p_0 = trials.p[chosen], trials.p_0[chosen]
+    return _sums(masks[:, chosen], trials.indicator[chosen], [np.log(p_0 / p), p_0 / p - 1.0], [0.5 * (p + p_0)])
 
 
 def _sums(masks: np.ndarray, indicator: np.ndarray, nuisances: list[np.ndarray], effects: list[np.ndarray]) -> Sums:
@@ -98,44 +98,57 @@ Functional = Callable[[np.ndarray], np.ndarray]  # from people x windows to a va
 
 
 def estimate_first(people: Sequence[Sums], window: FirstWindow) -> dict[str, First]:
+    """Estimator -> prediction 1 of every person."""
     errors = np.array(window.errors)
 
     def difference(means: np.ndarray) -> np.ndarray:
-        return mean_of(means[:, 0] - means[:, 1])
+        return mean_of(sign_differences(errors, means)[1])
 
     def slope(means: np.ndarray) -> np.ndarray:
-        return slopes(errors, means[:, 0] - means[:, 1])
+        return slopes(*sign_differences(errors, means))
 
-    windows, trials, found = _Windows(people, window.least), _trials(people), {}
-    for name in ESTIMATORS:
-        own = (windows.values(name, functional) for functional in (difference, slope))
-        found[name] = First(trials, windows.counts, windows.means(name, True), *own)
-    return found
+    windows, trials = _Windows(people, window.least), _trials(people)
+    return {
+        name: First(
+            trials,
+            windows.counts,
+            windows.means(name, centred=True),
+            windows.values(name, difference),
+            windows.values(name, slope),
+        )
+        for name in ESTIMATORS
+    }
 
 
 def estimate_second(people: Sequence[Sums], window: SecondWindow) -> dict[str, Second]:
+    """Estimator -> prediction 2 of every person."""
     p = np.array(window.p)
-    windows, trials, found = _Windows(people, window.least), _trials(people), {}
-    for name in ESTIMATORS:
-        slope = windows.values(name, lambda means: slopes(p, means))
-        found[name] = Second(trials, windows.counts, windows.means(name, False), slope)
-    return found
+    windows, trials = _Windows(people, window.least), _trials(people)
+    return {
+        name: Second(
+            trials,
+            windows.counts,
+            windows.means(name, centred=False),
+            windows.values(name, lambda means: slopes(p, means)),
+        )
+        for name in ESTIMATORS
+    }
 
 
 def _trials(people: Sequence[Sums]) -> np.ndarray:
-    return np.array([own.trials for own in people])
+    return np.array([person.trials for person in people])
 
 
 class _Windows:
     """Averages of people in windows, and what is estimated from them."""
 
     def __init__(self, people: Sequence[Sums], least: int) -> None:
-        self.counts = np.array([own.counts for own in people])
+        self.counts = np.array([person.counts for person in people])
         self._people, self._enough = people, self.counts >= least
-        self._plain = self._divided(np.array([own.indicator for own in people]))
-        sums = np.array([own.nuisance for own in people])
+        self._plain = self._divided(np.array([person.indicator for person in people]))
+        sums = np.array([person.nuisance for person in people])
         self._nuisance = np.array([self._divided(sums[:, k]) for k in range(sums.shape[1])])
-        self._products = np.array([own.products for own in people])
+        self._products = np.array([person.products for person in people])
 
     def means(self, name: str, centred: bool) -> np.ndarray:
         """In each window; adjusted, the remainder is 0 where the nuisances are 0 or, `centred`, where they have their mean."""
@@ -144,7 +157,8 @@ class _Windows:
         coefficients, _ = _regression(self._products.sum(axis=0))
         middle = np.zeros(len(self._nuisance))
         if centred:
-            middle = np.sum([own.middle for own in self._people], axis=0) / max(sum(own.trials for own in self._people), 1)
+            trials = sum(person.trials for person in self._people)
+            middle = np.sum([person.middle for person in self._people], axis=0) / max(trials, 1)
         from_middle = self._nuisance - middle.reshape(-1, *[1] * self._plain.ndim)
         return self._plain - np.tensordot(coefficients[: len(middle)], from_middle, 1)
 
@@ -156,18 +170,18 @@ class _Windows:
         are robust to clusters). These parts sum to 0. Without them people who saw the same outcomes would seem to agree too well.
         """
         plain = functional(self._plain)
-        there = ~np.isnan(plain)
-        if name == PAPER or not there.any():
+        known = ~np.isnan(plain)
+        if name == PAPER or not known.any():
             return plain
-        products = self._products[there]
+        products = self._products[known]
         coefficients, inverse = _regression(products.sum(axis=0))
-        remainders = np.array([functional(nuisance) for nuisance in self._nuisance])[:, there]
+        remainders = np.array([functional(nuisance) for nuisance in self._nuisance])[:, known]
         count = len(remainders)
         scores = products[:, :-1, -1] - products[:, :-1, :-1] @ coefficients
         influence = len(scores) * scores @ inverse[:, :count] @ remainders.mean(axis=1)
-        found = np.full(plain.shape, np.nan)
-        found[there] = plain[there] - coefficients[:count] @ remainders - influence
-        return found
+        adjusted = np.full(plain.shape, np.nan)
+        adjusted[known] = plain[known] - coefficients[:count] @ remainders - influence
+        return adjusted
 
     def _divided(self, sums: np.ndarray) -> np.ndarray:
         return np.divide(sums, self.counts, out=np.full(self.counts.shape, np.nan), where=self._enough)
@@ -182,18 +196,36 @@ def _regression(products: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return inverse @ aim, inverse
 
 
+def sign_differences(errors: np.ndarray, means: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The errors above 0, and the averages at s = +1 less those at s = -1 there: people x error.
+
+    means   people x sign x error. At an error of 0 the sign means nothing, so that it enters no difference and no slope
+    """
+    compared = errors > 0.0
+    return errors[compared], np.ascontiguousarray((means[:, 0] - means[:, 1])[:, compared])
+
+
 def slopes(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """The least-squares slope of each row over the points where y is there; NaN where they are fewer than two."""
-    there = ~np.isnan(y)
-    count = there.sum(axis=1, keepdims=True)
-    from_middle = np.where(there, x - np.where(there, x, 0.0).sum(axis=1, keepdims=True) / np.maximum(count, 1), 0.0)
+    """The least-squares slope of each row over the points where y is known; NaN where they are fewer than two."""
+    known = ~np.isnan(y)
+    count = known.sum(axis=1, keepdims=True)
+    from_middle = np.where(known, x - np.where(known, x, 0.0).sum(axis=1, keepdims=True) / np.maximum(count, 1), 0.0)
     squares = (from_middle**2).sum(axis=1)
-    with_y = (from_middle * np.where(there, y, 0.0)).sum(axis=1)
+    with_y = (from_middle * np.where(known, y, 0.0)).sum(axis=1)
     return np.divide(with_y, squares, out=np.full(len(y), np.nan), where=count[:, 0] > 1)
 
 
 def mean_of(values: np.ndarray) -> np.ndarray:
     """Over the last axis, NaN aside."""
-    there = ~np.isnan(values)
-    count = there.sum(axis=-1)
-    return np.divide(np.where(there, values, 0.0).sum(axis=-1), count, out=np.full(count.shape, np.nan), where=count > 0)
+    known = ~np.isnan(values)
+    count = known.sum(axis=-1)
+    return np.divide(np.where(known, values, 0.0).sum(axis=-1), count, out=np.full(count.shape, np.nan), where=count > 0)
+
+
+def mean_and_error(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and standard error of the mean over the last axis, NaN aside; NaN where there are too few."""
+    known, mean = ~np.isnan(values), mean_of(values)
+    count = known.sum(axis=-1)
+    squares = np.where(known, values - mean[..., None], 0.0) ** 2
+    variance = np.divide(squares.sum(axis=-1), count * (count - 1.0), out=np.full(count.shape, np.nan), where=count > 1)
+    return mean, np.sqrt(variance)

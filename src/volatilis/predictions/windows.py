@@ -1,6 +1,10 @@
-"""Which trials count as alike: the windows of the two predictions (paper, Methods, Experimental predictions).
+"""Trials as the two predictions see them, and which of them count as alike (paper, Methods, Experimental predictions).
 
-All lengths are in prior standard deviations, and probabilities are densities per prior standard deviation.
+The paper's prior is N(0, 1). Outcomes with a prior N(mu_0, sigma_0^2) are brought there: (y - mu_0) / sigma_0, and densities
+times sigma_0. So all lengths are in prior standard deviations, and the paper's windows mean the same for every Gaussian task.
+
+The sign bias is s = sign(error x prediction). s = +1 is an outcome further from the prior mean than the prediction: the
+prediction was too small in absolute value, an underestimation (errata 6).
 """
 
 from __future__ import annotations
@@ -10,7 +14,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from volatilis.behaviour.indicators.observed import Observed
+from volatilis.families import Gaussian
+from volatilis.learners._base import Learner
+from volatilis.running.run import run
+from volatilis.running.traces import defined_readouts
 
 SIGNS = (1, -1)
 SIDES = ("before", "after")
@@ -19,15 +26,149 @@ PROBABILITIES = tuple(k / 40 for k in range(1, 17))
 MIDDLE = (0.1, 0.9)  # the share of a person's own confidence reports that count where no window is given
 
 
+# --- trials --------------------------------------------------------------------------------------------------------------
+
+
+class SubjectTrials(NamedTuple):
+    """Arrays over the trials of one person, real or simulated; NaN where something is not known.
+
+    indicator        what was measured while the outcome was seen
+    prediction       of the outcome, before it, from the prior mean on, in prior standard deviations
+    error            outcome - prediction, in prior standard deviations
+    before, after    how uncertain the person was before and after the outcome: the standard deviation of the learner's belief in
+                     prior standard deviations or, where `reported`, the confidence in its own units
+    p, p_0           the outcome's density under the belief and under the prior, times sigma_0; NaN without a learner
+    reported         whether `before` and `after` are the person's own confidence
+    begins           where a block begins and the belief is the prior; None: at the first trial only
+    """
+
+    name: str
+    indicator: np.ndarray
+    prediction: np.ndarray
+    error: np.ndarray
+    before: np.ndarray
+    after: np.ndarray
+    p: np.ndarray
+    p_0: np.ndarray
+    reported: bool = False
+    begins: np.ndarray | None = None
+
+    @property
+    def missing(self) -> int:
+        """Trials without an indicator."""
+        return int(np.isnan(self.indicator).sum())
+
+    def later(self) -> np.ndarray:
+        """The trials that are not the first of a block."""
+        return np.arange(self.indicator.size) > 0 if self.begins is None else ~self.begins
+
+    def with_predictions(self, prediction: np.ndarray, y: np.ndarray, prior: Gaussian) -> SubjectTrials:
+        """The same with other predictions of the outcomes y, both in the units of the outcomes."""
+        scaled = (prediction - prior.mu_0) / prior.sigma_0
+        return self._replace(prediction=scaled, error=(y - prior.mu_0) / prior.sigma_0 - scaled)
+
+
+class Beliefs(NamedTuple):
+    """What a learner believes about each outcome of a sequence, in the units of the outcomes.
+
+    mean                         of the belief before the outcome
+    before, after                standard deviation of the belief before and after the outcome
+    p, p_0                       the outcome's density under the belief before it and under the prior
+    log_bayes_factor, shannon    the outcome's surprise, in nats
+    """
+
+    mean: np.ndarray
+    before: np.ndarray
+    after: np.ndarray
+    p: np.ndarray
+    p_0: np.ndarray
+    log_bayes_factor: np.ndarray
+    shannon: np.ndarray
+
+    @property
+    def bayes_factor(self) -> np.ndarray:
+        """The Bayes Factor Surprise; infinite where a double cannot hold it."""
+        with np.errstate(over="ignore"):
+            return np.exp(self.log_bayes_factor)
+
+    def trials(
+        self, y: np.ndarray, prior: Gaussian, indicator: np.ndarray, name: str = "", begins: np.ndarray | None = None
+    ) -> SubjectTrials:
+        """The trials of someone who believes this, in units of the prior."""
+        scale = prior.sigma_0
+        spreads, densities = (self.before / scale, self.after / scale), (self.p * scale, self.p_0 * scale)
+        trials = SubjectTrials(name, indicator, self.mean, self.mean, *spreads, *densities, begins=begins)
+        return trials.with_predictions(self.mean, y, prior)
+
+
+def believe(
+    learner: Learner, y: np.ndarray, begins: np.ndarray | None = None, missing: str = "error", seed: object = 0
+) -> Beliefs:
+    """Run a learner over outcomes; blocks begin at the first and where `begins` is true."""
+    check_belief(learner)
+    if not isinstance(learner.family, Gaussian):
+        raise ValueError(why_gaussian(type(learner.family).__name__))
+    starts = np.zeros(y.size, dtype=bool) if begins is None else begins.copy()
+    trace = run(learner, y, seed=seed, reset=starts, missing=missing)
+    surprises = (trace.log_bayes_factor_surprise, trace.shannon_surprise)
+    return beliefs_from(learner.family, y, trace.mean, trace.variance, *surprises, starts)
+
+
+def beliefs_from(
+    family: Gaussian,
+    y: np.ndarray,
+    mean: np.ndarray,
+    variance: np.ndarray,
+    log_bayes_factor: np.ndarray,
+    shannon: np.ndarray,
+    begins: np.ndarray | None = None,
+) -> Beliefs:
+    """From what a learner with this family reads out after each of the outcomes y."""
+    from scipy import stats
+
+    starts = np.zeros(y.size, dtype=bool) if begins is None else begins.copy()
+    starts[:1] = True
+    deviation = np.sqrt(variance)
+    log_p_0 = stats.norm.logpdf(y, family.mu_0, math.hypot(family.sigma, family.sigma_0))
+    with np.errstate(over="ignore"):
+        p = np.exp(log_p_0 - log_bayes_factor)
+    before = (previous(mean, starts, family.mu_0), previous(deviation, starts, family.sigma_0))
+    return Beliefs(*before, deviation, p, np.exp(log_p_0), log_bayes_factor, shannon)
+
+
+def previous(values: np.ndarray, begins: np.ndarray, first: float) -> np.ndarray:
+    """From after each outcome to before it; a block begins with `first`."""
+    return np.where(begins, first, np.concatenate([[first], values[:-1]]))
+
+
+def check_belief(learner: Learner) -> None:
+    """Refuse a learner without a belief, since trials are selected by what it believes."""
+    if "log_bayes_factor_surprise" not in defined_readouts(learner):
+        raise ValueError(f"{type(learner).__name__} has no belief, only an estimate: it has no surprise to select trials by")
+
+
+def why_gaussian(name: str) -> str:
+    """Why another family than the Gaussian is refused."""
+    return (
+        f"the family {name!r} is not accepted: the predictions compare outcomes on the two sides of an estimate, and their proof "
+        "is for outcomes with a Gaussian prior of their mean; gaussian:sigma=...,mu_0=...,sigma_0=... is accepted"
+    )
+
+
+# --- windows -------------------------------------------------------------------------------------------------------------
+
+
 class FirstWindow(NamedTuple):
     """Trials of prediction 1 with about the same absolute prediction, absolute error and confidence.
+
+    The first trial of a block is left out, as in the paper.
 
     prediction, prediction_width   of the absolute prediction
     spread, spread_width           of the standard deviation of the belief, where a learner tells it
     confidence                     lowest and highest confidence where it was reported; None: the middle 80 % of a person's own
     side                           whether confidence before the outcome counts, or after it. The proof in the paper's Methods
                                    needs the belief that the outcome met, which is before; its text says after, where confidence
-                                   has already taken in the surprise. With the paper's window the two hardly differ
+                                   has already taken in the surprise (errata 7). With the paper's window the two hardly differ
     errors, error_width            absolute errors at which trials are compared
     least                          trials that a person's average must rest on
     """
@@ -42,42 +183,52 @@ class FirstWindow(NamedTuple):
     error_width: float = 0.1
     least: int = 1
 
-    def masks(self, trials: Observed) -> np.ndarray:
+    def masks(self, trials: SubjectTrials) -> np.ndarray:
         """sign x error x trial."""
         alike = self.alike(trials)
         close = [np.abs(np.abs(trials.error) - error) < self.error_width for error in self.errors]
-        bias = np.sign(trials.error * trials.prediction)
+        with np.errstate(invalid="ignore"):
+            bias = np.sign(trials.error * trials.prediction)
         return np.array([[alike & near & (bias == sign) for near in close] for sign in SIGNS])
 
-    def alike(self, trials: Observed) -> np.ndarray:
-        """Trials with an indicator, and prediction and confidence in their windows, whatever the error."""
-        side = self.uncertainty(trials)
-        if not trials.measured:
-            sure = np.abs(side - self.spread) < self.spread_width
-        elif self.confidence is not None:
-            sure = (side >= self.confidence[0]) & (side <= self.confidence[1])
-        elif np.isnan(side).all():
-            sure = np.zeros(side.size, dtype=bool)
-        else:
-            low, high = np.nanquantile(side, MIDDLE)
-            sure = (side >= low) & (side <= high)
-        return sure & (np.abs(np.abs(trials.prediction) - self.prediction) < self.prediction_width) & ~np.isnan(trials.indicator)
+    def alike(self, trials: SubjectTrials) -> np.ndarray:
+        """Later trials with an indicator, and prediction and confidence in their windows, whatever the error."""
+        near = np.abs(np.abs(trials.prediction) - self.prediction) < self.prediction_width
+        return self._as_sure(trials) & near & trials.later() & ~np.isnan(trials.indicator)
 
-    def uncertainty(self, trials: Observed) -> np.ndarray:
+    def _as_sure(self, trials: SubjectTrials) -> np.ndarray:
+        values = self.uncertainty(trials)
+        if not trials.reported:
+            return np.abs(values - self.spread) < self.spread_width
+        if np.isnan(values).all():
+            return np.zeros(values.size, dtype=bool)
+        low, high = np.nanquantile(values, MIDDLE) if self.confidence is None else self.confidence
+        return (values >= low) & (values <= high)
+
+    def uncertainty(self, trials: SubjectTrials) -> np.ndarray:
+        """The uncertainty, or the reported confidence, on the window's side of the outcome."""
         return trials.before if self.side == "before" else trials.after
 
 
 class SecondWindow(NamedTuple):
-    """Trials of prediction 2, whose outcome has nearly the density p under the belief and under the prior."""
+    """Trials of prediction 2, whose outcome has nearly the density p under the belief and under the prior.
+
+    first_trials   whether the first trial of a block counts. S_BF is 1 there by definition. The paper's text has it, the authors'
+                   code leaves it out (errata 15)
+    """
 
     p: tuple[float, ...] = PROBABILITIES
     p_width: float = 0.0125
     least: int = 1
+    first_trials: bool = True
 
-    def masks(self, trials: Observed) -> np.ndarray:
+    def masks(self, trials: SubjectTrials) -> np.ndarray:
         """p x trial."""
-        there = ~np.isnan(trials.indicator)
-        return np.array([there & (np.abs(trials.p - p) < self.p_width) & (np.abs(trials.p_0 - p) < self.p_width) for p in self.p])
+        counts = ~np.isnan(trials.indicator)
+        if not self.first_trials:
+            counts &= trials.later()
+        near = [(np.abs(trials.p - p) < self.p_width) & (np.abs(trials.p_0 - p) < self.p_width) for p in self.p]
+        return counts & np.array(near)
 
 
 def check_windows(first: FirstWindow, second: SecondWindow) -> None:

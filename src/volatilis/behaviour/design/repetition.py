@@ -20,8 +20,7 @@ from volatilis.behaviour.likelihood import log_likelihoods
 from volatilis.behaviour.models import Model
 from volatilis.behaviour.people import Person, Trials
 from volatilis.predictions.estimators import ADJUSTED, Sums, estimate_first, estimate_second, sums_first, sums_second
-from volatilis.predictions.hypotheses import BAYES_FACTOR, SHANNON, TABLE_1, TABLE_2
-from volatilis.predictions.statistics import decide
+from volatilis.predictions.hypotheses import BAYES_FACTOR, SHANNON, TABLE_1, TABLE_2, decide
 from volatilis.running.drivers import OBSERVE
 from volatilis.running.run import run
 

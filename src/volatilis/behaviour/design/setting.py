@@ -6,11 +6,10 @@ import functools
 import math
 from typing import Any, NamedTuple
 
-from volatilis.behaviour.indicators.analysis import check_level
-from volatilis.behaviour.indicators.observed import check_belief, why_gaussian
 from volatilis.behaviour.models import Model
 from volatilis.environments import ChangingEnvironment
-from volatilis.predictions.windows import FirstWindow, SecondWindow, check_windows
+from volatilis.predictions.hypotheses import check_level
+from volatilis.predictions.windows import FirstWindow, SecondWindow, check_belief, check_windows, why_gaussian
 
 LEARNING = ("p_c", "m", "omega")  # what is fitted, with fit=True
 

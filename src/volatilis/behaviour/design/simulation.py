@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from volatilis.behaviour.design.setting import Setting, make_learner_of
-from volatilis.behaviour.indicators.observed import Believed, Observed, believe
+from volatilis.predictions.windows import Beliefs, SubjectTrials, believe
 
 MEASURES = ("S_BF", "S_Sh")
 CALIBRATION = 20_000  # trials that tell how much a measure varies
@@ -21,22 +21,19 @@ def outcomes(setting: Setting, seed: np.random.SeedSequence, trials: int) -> np.
     return np.asarray(setting.environment().sample(trials, seed).y, dtype=float)
 
 
-def measure(believed: Believed, name: str) -> np.ndarray:
-    with np.errstate(over="ignore"):
-        return np.exp(believed.log_bayes_factor) if name == "S_BF" else believed.shannon
+def measure(believed: Beliefs, name: str) -> np.ndarray:
+    return believed.bayes_factor if name == "S_BF" else believed.shannon
 
 
-def observed(setting: Setting, y: np.ndarray, believed: Believed, indicator: np.ndarray, trials: int | None = None) -> Observed:
+def observed(
+    setting: Setting, y: np.ndarray, believed: Beliefs, indicator: np.ndarray, trials: int | None = None
+) -> SubjectTrials:
     """The first trials of a person as the analysis sees them."""
-    family, own = setting.environment().family, slice(trials)
-    prediction = (believed.mean[own] - family.mu_0) / family.sigma_0
-    error = (y[own] - believed.mean[own]) / family.sigma_0
-    spreads = (believed.before[own] / family.sigma_0, believed.after[own] / family.sigma_0)
-    densities = (believed.p[own] * family.sigma_0, believed.p_0[own] * family.sigma_0)
-    return Observed("", indicator[own], prediction, error, *spreads, *densities, False)
+    first = Beliefs(*(values[:trials] for values in believed))
+    return first.trials(y[:trials], setting.environment().family, indicator[:trials])
 
 
-def believe_first(setting: Setting, y: np.ndarray, seed: Any) -> Believed:
+def believe_first(setting: Setting, y: np.ndarray, seed: Any) -> Beliefs:
     """What the first candidate believes about these outcomes."""
     return believe(make_learner_of(setting.models()[0]), y, seed=seed)
 

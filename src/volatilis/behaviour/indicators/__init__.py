@@ -1,9 +1,11 @@
-"""The paper's two experimental predictions put to the test on people's data: which surprise does an indicator reflect?"""
+"""Which surprise does a measured indicator reflect? The paper's two predictions put to the test on people's data.
 
-from volatilis.behaviour.indicators.analysis import Analysis, analyse
-from volatilis.behaviour.indicators.observed import Observed
-from volatilis.behaviour.indicators.reading import Order, predict
-from volatilis.predictions.hypotheses import Row, rows_of
-from volatilis.predictions.windows import FirstWindow, SecondWindow
+request    what to analyse, and the analysis: people read, learners fitted, predictions tested (`volatilis predict`)
+trials     one person's trials as the predictions see them
+results    the tables, the picture and what is shown
+"""
 
-__all__ = ["Analysis", "FirstWindow", "Observed", "Order", "Row", "SecondWindow", "analyse", "predict", "rows_of"]
+from volatilis.behaviour.indicators.request import PredictRequest, PredictResult, predict
+from volatilis.predictions import FirstWindow, SecondWindow, analyse
+
+__all__ = ["FirstWindow", "PredictRequest", "PredictResult", "SecondWindow", "analyse", "predict"]

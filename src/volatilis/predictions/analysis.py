@@ -1,4 +1,4 @@
-"""The whole analysis of people's trials: both predictions, both estimators, verdicts, and what is missing."""
+"""The whole analysis of people's trials: both predictions, both estimators, verdicts, and notes on what is missing."""
 
 from __future__ import annotations
 
@@ -7,19 +7,29 @@ from typing import NamedTuple
 
 import numpy as np
 
-from volatilis.behaviour.indicators.observed import Observed
 from volatilis.predictions.estimators import ADJUSTED, First, Second, estimate_first, estimate_second, sums_first, sums_second
-from volatilis.predictions.hypotheses import Row, rows_of
-from volatilis.predictions.statistics import group_of
-from volatilis.predictions.windows import FirstWindow, SecondWindow, check_windows
+from volatilis.predictions.hypotheses import (
+    CONFIRMED,
+    CONTRADICTED,
+    DIFFERENCE,
+    LEVEL,
+    NO_PRIOR,
+    SHANNON,
+    SLOPE,
+    Row,
+    check_level,
+    judge,
+    mean_test,
+)
+from volatilis.predictions.windows import FirstWindow, SecondWindow, SubjectTrials, check_windows
 
 ROUNDING = 1e-9  # of the largest average in a window
 
 
 class Analysis(NamedTuple):
-    """What was found. `second` is empty without a learner; `refused` says what is wrong with people who were left out."""
+    """Both predictions on people's trials. `first` and `second` go by estimator; `second` is empty without a learner."""
 
-    people: tuple[Observed, ...]
+    people: tuple[SubjectTrials, ...]
     first_window: FirstWindow
     second_window: SecondWindow
     first: Mapping[str, First]
@@ -27,21 +37,27 @@ class Analysis(NamedTuple):
     rows: tuple[Row, ...]
     level: float
     notes: tuple[str, ...]
-    refused: Mapping[str, str] = {}
-    values: Mapping[str, Mapping[str, float]] = {}  # person -> what was fitted
-    warnings: Mapping[str, tuple[str, ...]] = {}  # person -> what must be known before these values are used
 
     def verdicts(self, prediction: int, estimator: str = ADJUSTED) -> dict[str, str]:
         """Hypothesis -> verdict."""
         chosen = [row for row in self.rows if row.prediction == prediction and row.estimator == estimator]
         return {row.hypothesis: row.hypothesis_verdict for row in chosen}
 
+    def alike_without_prior(self) -> bool:
+        """Whether prediction 2 speaks for S_Sh, while prediction 1 leaves open that the prior is not used.
+
+        Prediction 2 alone cannot tell S_Sh from an indicator that follows |error| and ignores the prior.
+        """
+        if not self.second or self.verdicts(2).get(SHANNON) != CONFIRMED:
+            return False
+        return self.verdicts(1)[NO_PRIOR] != CONTRADICTED
+
 
 def analyse(
-    people: Sequence[Observed],
+    people: Sequence[SubjectTrials],
     first_window: FirstWindow | None = None,
     second_window: SecondWindow | None = None,
-    level: float = 0.95,
+    level: float = LEVEL,
     zscore: bool = False,
     seed: int = 0,
 ) -> Analysis:
@@ -64,53 +80,48 @@ def analyse(
     if with_learner:
         second = estimate_second([sums_second(trials, second_window) for trials in people], second_window)
     rows: list[Row] = []
-    for name, found in first.items():
-        floor = _floor(found.means)
-        groups = {quantity: group_of(getattr(found, quantity), level, seed, floor) for quantity in ("difference", "slope")}
-        rows += rows_of(1, name, groups, level)
-    for name, own in second.items():
-        rows += rows_of(2, name, {"slope": group_of(own.slope, level, seed, _floor(own.means))}, level)
+    for name, one in first.items():
+        values = {DIFFERENCE: one.difference, SLOPE: one.slope}
+        tests = {quantity: mean_test(own, level, seed, _floor(one.means)) for quantity, own in values.items()}
+        rows += judge(1, name, tests, level)
+    for name, two in second.items():
+        rows += judge(2, name, {SLOPE: mean_test(two.slope, level, seed, _floor(two.means))}, level)
     notes = (*_notes_on_all(people, with_learner), *_notes_first(people, first[ADJUSTED]), *_notes_second(people, second))
     return Analysis(tuple(people), first_window, second_window, first, second, tuple(rows), level, notes)
 
 
-def check_level(level: float) -> None:
-    if not 0.0 < level < 1.0:
-        raise ValueError(f"level = {level!r} is not accepted; it must be a number between 0 and 1")
-
-
 def _floor(means: np.ndarray) -> float:
     """Below it a difference of such averages is a rounding error."""
-    there = means[~np.isnan(means)]
-    return ROUNDING * float(np.abs(there).max()) if there.size else 0.0
+    known = means[~np.isnan(means)]
+    return ROUNDING * float(np.abs(known).max()) if known.size else 0.0
 
 
-def _standardised(trials: Observed) -> Observed:
-    own = trials.indicator[~np.isnan(trials.indicator)]
-    deviation = own.std() if own.size else 0.0
+def _standardised(trials: SubjectTrials) -> SubjectTrials:
+    known = trials.indicator[~np.isnan(trials.indicator)]
+    deviation = known.std() if known.size else 0.0
     if not deviation > 0.0:
         raise ValueError(f"{trials.name}: the indicator has the same value in all trials; it cannot be brought to variance 1")
-    return trials._replace(indicator=(trials.indicator - own.mean()) / deviation)
+    return trials._replace(indicator=(trials.indicator - known.mean()) / deviation)
 
 
 # --- what is missing -----------------------------------------------------------------------------------------------------
 
 
-def _notes_on_all(people: Sequence[Observed], with_learner: bool) -> list[str]:
+def _notes_on_all(people: Sequence[SubjectTrials], with_learner: bool) -> list[str]:
     notes = []
-    absent, trials = sum(person.missing for person in people), sum(person.indicator.size for person in people)
-    if absent:
-        whose = sum(person.missing > 0 for person in people)
-        who = "1 person" if whose == 1 else f"{whose} people"
-        notes.append(f"the indicator is missing in {absent:,} of {trials:,} trials, of {who}: left out")
+    missing, trials = sum(person.missing for person in people), sum(person.indicator.size for person in people)
+    if missing:
+        number = sum(person.missing > 0 for person in people)
+        who = "1 person" if number == 1 else f"{number} people"
+        notes.append(f"the indicator is missing in {missing:,} of {trials:,} trials, of {who}: left out")
     if len(people) == 1:
         notes.append("one person only: there is no spread over people, so no interval, no test and no verdict")
     if not with_learner:
-        notes.append("prediction 2 needs a learner, which tells how probable an outcome was: give one")
+        notes.append("prediction 2 needs a learner, which gives the probability of each outcome: name one")
     return notes
 
 
-def _notes_first(people: Sequence[Observed], first: First) -> list[str]:
+def _notes_first(people: Sequence[SubjectTrials], first: First) -> list[str]:
     notes = []
     for trials, counts, difference, slope in zip(people, first.counts, first.difference, first.slope, strict=True):
         plus, minus = (int(n) for n in counts.max(axis=1))
@@ -124,13 +135,13 @@ def _notes_first(people: Sequence[Observed], first: First) -> list[str]:
     return notes
 
 
-def _notes_second(people: Sequence[Observed], second: Mapping[str, Second]) -> list[str]:
+def _notes_second(people: Sequence[SubjectTrials], second: Mapping[str, Second]) -> list[str]:
     if not second:
         return []
-    own = second[ADJUSTED]
+    estimates = second[ADJUSTED]
     return [
         f"{trials.name}: prediction 2: {int(counts.sum())} trials; values of p with enough of them: "
         f"{int((~np.isnan(means)).sum())}; a slope needs two: left out"
-        for trials, counts, means, slope in zip(people, own.counts, own.means, own.slope, strict=True)
+        for trials, counts, means, slope in zip(people, estimates.counts, estimates.means, estimates.slope, strict=True)
         if np.isnan(slope)
     ]
