@@ -11,6 +11,7 @@ from scipy.special import logsumexp
 from typer.testing import CliRunner
 
 import volatilis as vl
+from volatilis.behaviour.comparison.compare_table import comparison_text
 from volatilis.behaviour.comparison.criteria import check_models, compare, dataset, group, group_of, unit_of_all
 from volatilis.behaviour.comparison.folds import BLOCKS, TRIALS, folds
 from volatilis.behaviour.fitting.cluster import How
@@ -20,7 +21,6 @@ from volatilis.behaviour.fitting.priors import weak
 from volatilis.behaviour.likelihood import log_likelihood
 from volatilis.behaviour.models import Model
 from volatilis.behaviour.people import Person
-from volatilis.behaviour.recovery.result_texts import comparison_text
 from volatilis.behaviour.recovery.simulation import simulate
 from volatilis.cli import app
 from volatilis.plots import comparison as picture

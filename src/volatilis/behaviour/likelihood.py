@@ -11,13 +11,17 @@ from volatilis._compiler.calls import Call, words_of
 from volatilis._core.seeds import generator_key
 from volatilis.behaviour.drivers import score_responses, score_with_copies
 from volatilis.behaviour.people import Person, Trials
+from volatilis.behaviour.responses._base import ResponseModel
+from volatilis.learners._base import Learner
 from volatilis.learners._many import many_states
 from volatilis.running.drivers import OBSERVE, RESET
 
-Make = Callable[[Mapping[str, Any]], tuple[Any, Any]]  # learner and response model from values of what is free or in a column
+Make = Callable[
+    [Mapping[str, Any]], tuple[Learner, ResponseModel]
+]  # learner and response model from values of what is free or in a column
 
 
-def log_likelihoods(learner: Any, model: Any, trials: Trials, keys: Sequence[int] = (0,)) -> np.ndarray:
+def log_likelihoods(learner: Learner, model: ResponseModel, trials: Trials, keys: Sequence[int] = (0,)) -> np.ndarray:
     """The log probability of each response given those before it; 0 where none counts. `keys` as in `Likelihood`."""
     part = _kind(keys)(lambda values: (learner, model), trials, {}, np.array(keys, dtype=np.uint64))
     part.run(())
@@ -69,13 +73,13 @@ class _Part:
         self._bind()
         self._places = self._find(low, ends) if self._words is not None else None
 
-    def _made(self, values: Mapping[str, float]) -> tuple[Any, Any]:
+    def _made(self, values: Mapping[str, float]) -> tuple[Learner, ResponseModel]:
         return self._make({**self._trials.columns, **values})
 
     def _prepare(self) -> None:
         """The state, and what else the loop works with."""
         self._state, self._progress = self._learner.init(0), np.zeros(1, dtype=np.int64)
-        self._random: Any = getattr(self._state, "random", None)
+        self._random: np.ndarray | None = self._state.generator()
         self._driver: Callable[..., None] = score_responses
         self._rooms: tuple[np.ndarray, ...] = (self._progress, self._last, self.out)
 
@@ -88,14 +92,14 @@ class _Part:
 
     def _find(self, low: Mapping[str, float], ends: Mapping[str, tuple[float, float]]) -> list[tuple[int, int]] | None:
         """Which words each parameter is, as pairs (place, number of the parameter); None if one is more than words."""
-        found, here = [], words_of(self._learner, self._model)
+        pairs, at_low = [], words_of(self._learner, self._model)
         for number, (name, (first, last)) in enumerate(ends.items()):
-            there = words_of(*self._made({**low, name: last}))
-            places = np.flatnonzero(here != there) if here.shape == there.shape else np.zeros(0, dtype=int)
-            if not places.size or np.any(here.view(float)[places] != first) or np.any(there.view(float)[places] != last):
+            at_high = words_of(*self._made({**low, name: last}))
+            places = np.flatnonzero(at_low != at_high) if at_low.shape == at_high.shape else np.zeros(0, dtype=int)
+            if not places.size or np.any(at_low.view(float)[places] != first) or np.any(at_high.view(float)[places] != last):
                 return None
-            found += [(int(place), number) for place in places]
-        return found
+            pairs += [(int(place), number) for place in places]
+        return pairs
 
     def run(self, values: Sequence[float]) -> float:
         """The log likelihood for these values."""
@@ -119,7 +123,7 @@ class _Part:
 
     def _grow(self) -> None:
         self._state = self._learner.grow(self._state)
-        self._random, words = self._state.random, self._words
+        self._random, words = self._state.generator(), self._words
         self._bind()
         if words is not None and self._words is not None and self._places is not None:
             for place, _ in self._places:
@@ -136,10 +140,10 @@ class _SampledPart(_Part):
     def _prepare(self) -> None:
         copies = self._keys.size
         self._chooser = generator_key(np.random.SeedSequence(self._keys.tolist()))
-        self._state, self._random = many_states(self._learner.init(0), copies), np.empty(1, dtype=np.uint64)
+        self._state, self._choosing = many_states(self._learner.init(0), copies), np.empty(1, dtype=np.uint64)
         self._driver = score_with_copies
-        self._rooms = (self._random, self._last, np.empty(copies), np.empty(copies), self.out)
+        self._rooms = (self._choosing, self._last, np.empty(copies), np.empty(copies), self.out)
 
     def _go(self) -> None:
-        self._state.random[:, 0], self._random[0] = self._keys, self._chooser
+        self._state.random[:, 0], self._choosing[0] = self._keys, self._chooser
         self._call()

@@ -9,9 +9,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from volatilis import catalogue
+from volatilis.behaviour.responses._base import ResponseModel
 from volatilis.behaviour.responses.registry import RESPONSES, load_responses, make_response, parse_response
 from volatilis.catalogue import Recipe
 from volatilis.learners import ParticleFilter, StratifiedResampling
+from volatilis.learners._base import Learner
 
 
 class Model(NamedTuple):
@@ -36,7 +38,7 @@ class Model(NamedTuple):
     def columns(self) -> tuple[str, ...]:
         return (*self.family.columns(), *self.learner.columns(), *self.response.columns())
 
-    def make(self, values: Mapping[str, Any]) -> tuple[Any, Any]:
+    def make(self, values: Mapping[str, Any]) -> tuple[Learner, ResponseModel]:
         """The learner and the response model with these values of what is free, or stands in a column."""
         family = catalogue.make_family(self.family, values)
         return catalogue.make_learner(self.learner, family, values), make_response(self.response, family, values)

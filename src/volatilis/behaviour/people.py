@@ -7,7 +7,7 @@ noise of a block) make parts of their own.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -136,11 +136,15 @@ def read_people(source: Source, model: Model, *others: Model) -> People:
     return People(tuple(persons), refused, notes)
 
 
-def people_of(source: Source, models: Sequence[Model]) -> People:
-    """All people of a table; if nobody can be fitted, that is an error."""
+def people_of(source: Source, models: Sequence[Model], notify: Callable[[str], None] = lambda text: None) -> People:
+    """All people of a table; nobody who can be fitted is an error. `notify` gets a line for each person to be known about."""
     people = read_people(source, *models)
     if not people.persons:
         raise ValueError(f"{source.table}: nobody can be fitted: {next(iter(people.refused.values()), 'there is no one')}")
+    for name, note in people.notes.items():
+        notify(f"{name}: {note}")
+    for reason in people.refused.values():
+        notify(f"left out: {reason}")
     return people
 
 

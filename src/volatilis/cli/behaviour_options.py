@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
@@ -13,8 +13,7 @@ from volatilis.cli.options import names
 
 if TYPE_CHECKING:
     from volatilis.behaviour.fitting.cluster import How
-    from volatilis.behaviour.models import Model
-    from volatilis.behaviour.people import People, Source
+    from volatilis.behaviour.people import Source
 
 COLUMNS, FITS = "Columns of the table", "How it is fitted"
 
@@ -182,17 +181,9 @@ def kept(store: str | None) -> str:
     return f"What is done is kept in {store}; the same command goes on from there."
 
 
-def read(source: Source, models: Sequence[Model], quiet: bool) -> People:
-    """People, and a word on standard error for each who cannot be fitted."""
-    from volatilis.behaviour.people import people_of
-
-    people = people_of(source, models)
-    if not quiet:
-        for name, note in people.notes.items():
-            print(f"{name}: {note}", file=sys.stderr)
-        for reason in people.refused.values():
-            print(f"left out: {reason}", file=sys.stderr)
-    return people
+def notices(quiet: bool) -> Callable[[str], None]:
+    """Lines on standard error, of people who are left out."""
+    return (lambda text: None) if quiet else (lambda text: print(text, file=sys.stderr))
 
 
 def check_quiet(quiet: bool, *outputs: str | None) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated
 
 import typer
@@ -44,31 +43,26 @@ def compare(
 ) -> None:
     """Compare learners as models of people: likelihood, AIC, BIC, Laplace evidence, cross-validation, and group selection."""
     with reported("compare", options.kept(fits.store)):
-        from volatilis.behaviour import models as inputs
-        from volatilis.behaviour.comparison import criteria
-        from volatilis.behaviour.fitting.outputs import save_picture, write_columns
-        from volatilis.behaviour.recovery import result_tables, result_texts
-        from volatilis.plots import comparison as picture
+        from volatilis.behaviour.comparison.compare_table import CompareRequest, compare_table, show, write
         from volatilis.tables import check_outputs
 
         check_outputs({"--out": out, "--summary": summary}, plot, table)
         options.check_quiet(quiet, out, summary, plot)
-        criteria.check_criterion(criterion)
-        if criterion == "cross_validated" and folds < 2:
-            raise ValueError("--criterion cross_validated needs --folds 2 or more")
-        models = inputs.models_of(family, learners, response, fits.own or ())
-        people = options.read(columns.source(table), models, quiet)
+        request = CompareRequest(
+            source=columns.source(table),
+            family=family,
+            learners=tuple(learners),
+            response=response,
+            criterion=criterion,
+            folds=folds,
+            options=fits.how(),
+            response_files=tuple(fits.own or ()),
+        )
         with options.progress(quiet, "fits: ") as progress:
-            found = criteria.compare(models, people.persons, fits.how(), folds, progress)
-        if out is not None and found.anybody():  # first: whatever becomes of the group, this is not lost
-            write_columns(out, result_tables.people_columns(found, criterion, people.refused))
-        group = criteria.group(found, criterion, fits.seed)
-        if plot is not None:
-            save_picture(picture, criteria.dataset(found, group), plot)
-        if summary is not None:
-            write_columns(summary, result_tables.group_columns(found, group))
+            result = compare_table(request, progress, options.notices(quiet))
+        write(result, out, summary, plot)
         if not quiet:
-            print("\n".join(result_texts.comparison_text(found, group)), file=sys.stderr if out == "-" else sys.stdout)
+            show(result, stderr=out == "-")
 
 
 compare.__doc__ = f"{compare.__doc__}\n\n{EXAMPLES}"

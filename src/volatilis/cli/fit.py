@@ -57,19 +57,27 @@ def fit(
 ) -> None:
     """Fit learners to people's responses: parameters per person, with errors, warnings, and what models are compared by."""
     with reported("fit", options.kept(fits.store)):
-        from volatilis.behaviour.fitting.command import Order, check_names, run_fits, write
-        from volatilis.behaviour.fitting.terminal import show
+        from volatilis.behaviour.fitting.fit_summary import show
+        from volatilis.behaviour.fitting.fit_table import NETCDF, FitRequest, fit_table, write
+        from volatilis.tables import check_outputs
 
-        check_names(table, out, plot)
-        order = Order(
-            *(columns.source(table), family, tuple(learners), response, method, tuple(prior or ())),
-            *(fits.how(), profile, tuple(fits.own or ())),
+        check_outputs({"--out": out}, plot, table, (NETCDF,))
+        request = FitRequest(
+            source=columns.source(table),
+            family=family,
+            learners=tuple(learners),
+            response=response,
+            method=method,
+            priors=tuple(prior or ()),
+            options=fits.how(),
+            profile=profile,
+            response_files=tuple(fits.own or ()),
         )
         with options.progress(quiet) as progress:
-            results = run_fits(order, lambda share: progress("fits", share))
-        write(results, out, plot)
+            result = fit_table(request, lambda share: progress("fits", share))
+        write(result, out, plot)
         if not quiet:
-            show(results, *(one for one in (out, plot) if one is not None))
+            show(result, *(one for one in (out, plot) if one is not None))
 
 
 fit.__doc__ = f"{fit.__doc__}\n\n{EXAMPLES}"

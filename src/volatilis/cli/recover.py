@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated
 
 import typer
@@ -47,27 +46,27 @@ def recover(
 ) -> None:
     """Simulate people from each learner on the very trials of a table, fit all learners, and say what can be concluded."""
     with reported("recover", options.kept(fits.store)):
-        from volatilis.behaviour import models as inputs
-        from volatilis.behaviour.fitting.outputs import save_picture, write_columns
-        from volatilis.behaviour.recovery import recover as recovery
-        from volatilis.behaviour.recovery import result_tables, result_texts
-        from volatilis.plots import recovery as picture
+        from volatilis.behaviour.recovery.recover_table import RecoverRequest, recover_table, show, write
         from volatilis.tables import check_outputs
 
         check_outputs({"--out": out, "--confusion": confusion}, plot, table)
         options.check_quiet(quiet, out, confusion, plot)
-        models = inputs.models_of(family, learners, response, fits.own or ())
-        persons = options.read(columns.source(table), models, quiet).persons
+        request = RecoverRequest(
+            source=columns.source(table),
+            family=family,
+            learners=tuple(learners),
+            response=response,
+            people=people,
+            draw=draw,
+            criterion=criterion,
+            options=fits.how(),
+            response_files=tuple(fits.own or ()),
+        )
         with options.progress(quiet, "fits: ") as progress:
-            found = recovery.recover(models, persons, fits.how(), people, draw, criterion, progress)
-        if plot is not None:
-            save_picture(picture, recovery.dataset(found), plot)
-        if confusion is not None:
-            write_columns(confusion, result_tables.confusion_columns(found))
-        if out is not None:
-            write_columns(out, result_tables.parameter_columns(found))
+            recovery = recover_table(request, progress, options.notices(quiet))
+        write(recovery, out, confusion, plot)
         if not quiet:
-            print("\n".join(result_texts.recovery_text(found)), file=sys.stderr if out == "-" else sys.stdout)
+            show(recovery, stderr=out == "-")
 
 
 recover.__doc__ = f"{recover.__doc__}\n\n{EXAMPLES}"

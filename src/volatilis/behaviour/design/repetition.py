@@ -123,9 +123,11 @@ def _keys(seed: np.random.SeedSequence) -> list[int]:
 
 
 def _predictions_of(setting: Setting, model: Model, y: np.ndarray, seeds: Any, truth: int) -> np.ndarray:
-    learner, response = model.make({})
+    learner, _ = model.make({})
     mean = run(learner, y, seed=seeds[1], readouts=("mean",)).mean
-    noise = np.random.default_rng(np.random.SeedSequence([*seeds[3].generate_state(4), truth])).normal(0.0, response.sd, y.size)
+    noise = np.random.default_rng(np.random.SeedSequence([*seeds[3].generate_state(4), truth])).normal(
+        0.0, setting.response_sd(), y.size
+    )
     return np.concatenate([[setting.environment().family.mu_0], mean[:-1]]) + noise
 
 

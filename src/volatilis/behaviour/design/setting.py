@@ -45,8 +45,12 @@ class Setting(NamedTuple):
 
     def models(self) -> list[Model]:
         """A model for each candidate, with the parameters that people have."""
-        noise = f"gaussian:sd={self.response_noise * self.environment().family.sigma_0!r}"
+        noise = f"gaussian:sd={self.response_sd()!r}"
         return [_model(self.family, learner, noise) for learner in self.learners]
+
+    def response_sd(self) -> float:
+        """The standard deviation of people's predictions about their belief's mean, in units of the outcomes."""
+        return self.response_noise * self.environment().family.sigma_0
 
     def fitted_models(self) -> list[Model]:
         """The same with the learning parameter and the response noise free."""

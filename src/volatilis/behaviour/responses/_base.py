@@ -1,38 +1,97 @@
-"""What response models share: the decorator, and what a learner believes.
+"""What response models share: their contract, the decorator that fills it in, and what a learner believes.
 
-A response model is a NamedTuple of parameters with one compiled method, and may have three more:
-
-    log_response(learner, state, given, before)    log probability (or density) of the response
-    log_mass(learner, state, given, before)        where a density is mixed with single responses that have a probability (the
-                                                   ends of a slider): the log probability of `given` if it is one, else -inf
-    check_learner(learner)                         Python only: raises TypeError for a learner that it cannot go with
-    check_responses(family, given)                 Python only: raises ValueError for responses that it does not know
+A response model is a NamedTuple of parameters with one compiled method, `log_response`. `ResponseModel` lists the methods that it
+may have besides; the decorator fills in those that it does not have.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
 from volatilis._compiler.registry import compiled_function, compiled_methods, python_only
 from volatilis._core.fields import Rule, _float, validated
 
+if TYPE_CHECKING:
+    from volatilis.families._base import Family
+    from volatilis.learners._base import Learner
+
 C = TypeVar("C", bound=type)
 NonNegative = Annotated[float, Rule(_float, lambda v: 0.0 <= v < np.inf, "a finite number, 0 or more")]
 Share = Annotated[float, Rule(_float, lambda v: 0.0 <= v < 1.0, "a number from 0 up to, not including, 1")]
 
 
+class Moment(NamedTuple):
+    """What a simulated person knows when responding.
+
+    mean, sd   of each element of theta; sd is empty for a learner without uncertainty
+    theta      a draw from the belief, for a response model that `draws_theta`; else NaN
+    before     the last response; NaN if there is none
+    middle     of the person's own responses: the middle of a slider of known length, if its ends are not known
+    """
+
+    mean: np.ndarray
+    sd: np.ndarray
+    theta: float
+    before: float
+    middle: float
+
+
+class ResponseModel(Protocol):
+    """What fits and simulations ask of a response model."""
+
+    # --- compiled ---
+
+    def log_response(self, learner: Learner, state: Any, given: float, before: float) -> float:
+        """The log probability (or density) of the response; `before` is the last one, NaN if there is none."""
+
+    def log_mass(self, learner: Learner, state: Any, given: float, before: float) -> float:
+        """Of single responses with a probability of their own among others with a density, such as the ends of a slider: the
+        log probability of `given` if it is one of them, else -inf."""
+
+    # --- Python only ---
+
+    def draw(self, moment: Moment, rng: np.random.Generator) -> float:
+        """A simulated response; raises ValueError where the model cannot be simulated."""
+
+    def draws_theta(self) -> bool:
+        """Whether `draw` needs a draw of theta from the belief."""
+
+    def slider_ends(self) -> tuple[float, float] | None:
+        """The ends of the slider, if it has any."""
+
+    def chooses(self) -> bool:
+        """Whether responses are choices among categories."""
+
+    def check_learner(self, learner: Learner) -> None:
+        """Raises TypeError for a learner that the model cannot be combined with."""
+
+    def check_responses(self, family: Family, given: np.ndarray) -> None:
+        """Raises ValueError for responses that the model does not know."""
+
+
 def response(cls: C) -> C:
     """Make a NamedTuple class with `log_response(self, learner, state, given, before)` a response model."""
-    if not hasattr(cls, "log_response"):
+    defined = dir(cls)
+    if "log_response" not in defined:
         raise TypeError(f"{cls.__name__} has no method log_response(self, learner, state, given, before)")
-    for name in ("log_mass", "check_learner", "check_responses"):
-        if not hasattr(cls, name):
-            setattr(cls, name, vars(_Defaults)[name])
-    cls._is_response = True  # type: ignore[attr-defined]
+    for name, default in vars(_Defaults).items():
+        if name not in defined and not name.startswith("_"):
+            setattr(cls, name, default)
+        elif name in PYTHON_ONLY:
+            python_only(vars(cls)[name])
+    _marked.add(cls)
     return compiled_methods(validated(cls))
+
+
+_marked: set[type] = set()
+
+
+def is_response(cls: type) -> bool:
+    """Whether the class has `@response` above it."""
+    return cls in _marked
 
 
 class _Defaults:
@@ -40,12 +99,31 @@ class _Defaults:
         return -np.inf
 
     @python_only
-    def check_learner(self: Any, learner: Any) -> None:
+    def draw(self: Any, moment: Moment, rng: np.random.Generator) -> float:
+        raise ValueError(f"{type(self).__name__} cannot be simulated: give it a method draw(self, moment, rng)")
+
+    @python_only
+    def draws_theta(self: Any) -> bool:
+        return False
+
+    @python_only
+    def slider_ends(self: Any) -> tuple[float, float] | None:
+        return None
+
+    @python_only
+    def chooses(self: Any) -> bool:
+        return False
+
+    @python_only
+    def check_learner(self: Any, learner: Learner) -> None:
         """Any."""
 
     @python_only
-    def check_responses(self: Any, family: Any, given: np.ndarray) -> None:
+    def check_responses(self: Any, family: Family, given: np.ndarray) -> None:
         """Any."""
+
+
+PYTHON_ONLY = ("draw", "draws_theta", "slider_ends", "chooses", "check_learner", "check_responses")
 
 
 @compiled_function
@@ -61,6 +139,6 @@ def uncertainty(learner: Any, state: Any, k: int) -> float:
     return math.sqrt(learner.read_variance(state, k, learner.read_mean(state, k)))
 
 
-def needs_variance(model: Any, learner: Any) -> None:
-    if "variance" not in learner._readouts:
+def needs_variance(model: object, learner: Learner) -> None:
+    if "variance" not in learner.readouts():
         raise TypeError(f"{type(model).__name__} needs the uncertainty of the belief, and {type(learner).__name__} has none")

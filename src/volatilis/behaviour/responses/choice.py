@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from volatilis._compiler.registry import compiled_function, python_only
-from volatilis.behaviour.responses._base import NonNegative, estimate, response
-from volatilis.families.bernoulli import Bernoulli
-from volatilis.families.categorical import Categorical
+from volatilis.behaviour.responses._base import Moment, NonNegative, estimate, response
 from volatilis.learners.leaky import Leaky
 from volatilis.special import exp, log, log_1p
+
+if TYPE_CHECKING:
+    from volatilis.families._base import Family
+    from volatilis.learners._base import Learner
 
 
 @response
@@ -30,7 +32,19 @@ class Softmax(NamedTuple):
         return log_softmax(self.beta, learner, state, int(given))
 
     @python_only
-    def check_learner(self, learner: Any) -> None:
+    def draw(self, moment: Moment, rng: np.random.Generator) -> float:
+        shares = np.array([1.0 - moment.mean[0], moment.mean[0]]) if moment.mean.size == 1 else moment.mean
+        with np.errstate(divide="ignore"):
+            logs = self.beta * np.log(shares) if self.beta > 0.0 else np.zeros(shares.size)
+        weights = np.exp(logs - logs.max())
+        return float(rng.choice(shares.size, p=weights / weights.sum()))
+
+    @python_only
+    def chooses(self) -> bool:
+        return True
+
+    @python_only
+    def check_learner(self, learner: Learner) -> None:
         check_categories(learner)
         if isinstance(learner, Leaky):
             raise TypeError(
@@ -39,15 +53,15 @@ class Softmax(NamedTuple):
             )
 
     @python_only
-    def check_responses(self, family: Any, given: np.ndarray) -> None:
-        categories = max(family.size(), 2)
+    def check_responses(self, family: Family, given: np.ndarray) -> None:
+        categories = family.categories() or 2
         wrong = given[(given != np.floor(given)) | (given < 0.0) | (given >= categories)]
         if wrong.size:
             raise ValueError(f"the choice {wrong[0]:g} is not accepted; choices are whole numbers from 0 to {categories - 1}")
 
 
-def check_categories(learner: Any) -> None:
-    if not isinstance(learner.family, (Bernoulli, Categorical)):
+def check_categories(learner: Learner) -> None:
+    if learner.family.categories() is None:
         raise TypeError(f"Softmax is for choices among categories, not for {type(learner.family).__name__}")
 
 

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from volatilis._compiler.registry import python_only
 from volatilis._core.fields import Positive, Real
-from volatilis.behaviour.responses._base import NonNegative, needs_variance, response, uncertainty
+from volatilis.behaviour.responses._base import Moment, NonNegative, needs_variance, response, uncertainty
 from volatilis.behaviour.responses.prediction import log_normal
 from volatilis.special import log
+
+if TYPE_CHECKING:
+    from volatilis.learners._base import Learner
 
 
 @response
@@ -23,5 +29,9 @@ class Confidence(NamedTuple):
         return log_normal(given, self.level - self.slope * log(uncertainty(learner, state, 0)), self.sd)
 
     @python_only
-    def check_learner(self, learner: Any) -> None:
+    def draw(self, moment: Moment, rng: np.random.Generator) -> float:
+        return rng.normal(self.level - self.slope * math.log(moment.sd[0]), self.sd)
+
+    @python_only
+    def check_learner(self, learner: Learner) -> None:
         needs_variance(self, learner)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from volatilis._compiler.registry import compiled_function, python_only
 from volatilis._core.fields import Positive
-from volatilis.behaviour.responses._base import Share, response
+from volatilis.behaviour.responses._base import Moment, Share, response
 from volatilis.behaviour.responses.choice import check_categories
 from volatilis.special import exp, log, log_1p
+
+if TYPE_CHECKING:
+    from volatilis.families._base import Family
+    from volatilis.learners._base import Learner
 
 
 @response
@@ -22,7 +26,7 @@ class Habits(NamedTuple):
     density: compare models with `stay` only with models with `stay`.
     """
 
-    model: Any
+    model: Any  # a ResponseModel; validation takes fields of this kind as they are
     lapse: Share = 0.0
     stay: Share = 0.0
     span: Positive = 1.0
@@ -37,11 +41,25 @@ class Habits(NamedTuple):
         return said + log_1p(-self.stay) if before == before else said
 
     @python_only
-    def check_learner(self, learner: Any) -> None:
+    def draw(self, moment: Moment, rng: np.random.Generator) -> float:
+        if moment.before == moment.before and rng.random() < self.stay:
+            return moment.before
+        if rng.random() < self.lapse:
+            ends = self.model.slider_ends()
+            low = moment.middle - 0.5 * self.span if ends is None else ends[0]
+            return low + self.span * rng.random()
+        return float(self.model.draw(moment, rng))
+
+    @python_only
+    def draws_theta(self) -> bool:
+        return bool(self.model.draws_theta())
+
+    @python_only
+    def check_learner(self, learner: Learner) -> None:
         self.model.check_learner(learner)
 
     @python_only
-    def check_responses(self, family: Any, given: np.ndarray) -> None:
+    def check_responses(self, family: Family, given: np.ndarray) -> None:
         self.model.check_responses(family, given)
 
 
@@ -49,7 +67,7 @@ class Habits(NamedTuple):
 class ChoiceHabits(NamedTuple):
     """A choice with lapses (any of `span` categories, equally likely) and perseveration (the last choice once more) around it."""
 
-    model: Any
+    model: Any  # a ResponseModel; validation takes fields of this kind as they are
     lapse: Share = 0.0
     stay: Share = 0.0
     span: Positive = 2.0
@@ -59,14 +77,26 @@ class ChoiceHabits(NamedTuple):
         return log_stay(self.stay, said, given, before)
 
     @python_only
-    def check_learner(self, learner: Any) -> None:
+    def draw(self, moment: Moment, rng: np.random.Generator) -> float:
+        if moment.before == moment.before and rng.random() < self.stay:
+            return moment.before
+        if rng.random() < self.lapse:
+            return float(rng.integers(int(self.span)))
+        return float(self.model.draw(moment, rng))
+
+    @python_only
+    def draws_theta(self) -> bool:
+        return bool(self.model.draws_theta())
+
+    @python_only
+    def check_learner(self, learner: Learner) -> None:
         if self.lapse > 0.0:  # nothing is impossible
             check_categories(learner)
         else:
             self.model.check_learner(learner)
 
     @python_only
-    def check_responses(self, family: Any, given: np.ndarray) -> None:
+    def check_responses(self, family: Family, given: np.ndarray) -> None:
         self.model.check_responses(family, given)
 
 

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+import numpy as np
 
 from volatilis._compiler.registry import compiled_function, python_only
 from volatilis._core.fields import Positive, Real
-from volatilis.behaviour.responses._base import NonNegative, estimate, needs_variance, response, uncertainty
+from volatilis.behaviour.responses._base import Moment, NonNegative, estimate, needs_variance, response, uncertainty
 from volatilis.families.gaussian import Gaussian
 from volatilis.special import LOG_2_PI, log
+
+if TYPE_CHECKING:
+    from volatilis.learners._base import Learner
 
 
 @compiled_function
@@ -23,7 +28,30 @@ def response_noise(model: Any, learner: Any, state: Any, mean: float, before: fl
     return math.sqrt(scale * scale + model.motor * model.motor)
 
 
-def check_noise(model: Any, learner: Any) -> None:
+class Noisy(Protocol):
+    """A response model with the noise of `response_noise`."""
+
+    @property
+    def sd(self) -> float: ...
+    @property
+    def per_uncertainty(self) -> float: ...
+    @property
+    def per_update(self) -> float: ...
+    @property
+    def motor(self) -> float: ...
+
+
+def noise_at(model: Noisy, moment: Moment) -> float:
+    """`response_noise` of a simulated person."""
+    scale = model.sd
+    if model.per_uncertainty > 0.0:
+        scale += model.per_uncertainty * moment.sd[0]
+    if model.per_update > 0.0 and moment.before == moment.before:
+        scale += model.per_update * abs(moment.mean[0] - moment.before)
+    return math.hypot(scale, model.motor)
+
+
+def check_noise(model: Any, learner: Learner) -> None:
     if model.per_uncertainty > 0.0:
         needs_variance(model, learner)
 
@@ -52,7 +80,11 @@ class GaussianNoise(NamedTuple):
         return log_normal(given, mean, response_noise(self, learner, state, mean, before))
 
     @python_only
-    def check_learner(self, learner: Any) -> None:
+    def draw(self, moment: Moment, rng: np.random.Generator) -> float:
+        return rng.normal(moment.mean[0], noise_at(self, moment))
+
+    @python_only
+    def check_learner(self, learner: Learner) -> None:
         check_noise(self, learner)
 
 
@@ -71,7 +103,11 @@ class LaplaceNoise(NamedTuple):
         return -abs(given - mean) / b - log(2.0 * b)
 
     @python_only
-    def check_learner(self, learner: Any) -> None:
+    def draw(self, moment: Moment, rng: np.random.Generator) -> float:
+        return rng.laplace(moment.mean[0], noise_at(self, moment) / math.sqrt(2.0))
+
+    @python_only
+    def check_learner(self, learner: Learner) -> None:
         check_noise(self, learner)
 
 
@@ -90,7 +126,15 @@ class UnderBelief(NamedTuple):
         return state.belief_log_density(learner.family, given - self.bias)
 
     @python_only
-    def check_learner(self, learner: Any) -> None:
+    def draw(self, moment: Moment, rng: np.random.Generator) -> float:
+        return moment.theta + self.bias
+
+    @python_only
+    def draws_theta(self) -> bool:
+        return True
+
+    @python_only
+    def check_learner(self, learner: Learner) -> None:
         needs_variance(self, learner)
         if not isinstance(learner.family, Gaussian):
             raise TypeError(f"UnderBelief is for beliefs about a mean, the family gaussian, not {type(learner.family).__name__}")

@@ -8,17 +8,19 @@ import pathlib
 import re
 import sys
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 from volatilis import catalogue
 from volatilis._core.fields import rules_of
 from volatilis.behaviour.fitting.parameters import RANGES, Range, usual_range
+from volatilis.behaviour.responses._base import ResponseModel, is_response
 from volatilis.behaviour.responses.choice import Softmax
 from volatilis.behaviour.responses.confidence import Confidence
 from volatilis.behaviour.responses.habits import ChoiceHabits, Habits
 from volatilis.behaviour.responses.prediction import GaussianNoise, LaplaceNoise, UnderBelief
 from volatilis.behaviour.responses.slider import CensoredNoise, TruncatedNoise
 from volatilis.catalogue import Parameter, Recipe
+from volatilis.families._base import Family
 
 RESPONSES: dict[str, type] = {
     "gaussian": GaussianNoise,
@@ -52,20 +54,21 @@ def parse_response(text: str) -> Recipe:
     return catalogue.parse(text, RESPONSES, "response model", response_parameters)
 
 
-def make_response(recipe: Recipe, family: Any, values: Mapping[str, Any]) -> Any:
+def make_response(recipe: Recipe, family: Family, values: Mapping[str, Any]) -> ResponseModel:
     given = recipe.values(values)
     habits = {name: given.pop(name) for name in HABITS if name in given}
     try:
-        model = RESPONSES[recipe.name](**given)
+        model: ResponseModel = RESPONSES[recipe.name](**given)
         if not habits:
             return model
-        if isinstance(model, Softmax):
-            return ChoiceHabits(model, **{"span": float(max(family.size(), 2))} | habits)
+        if model.chooses():
+            return cast(ResponseModel, ChoiceHabits(model, **{"span": float(family.categories() or 2)} | habits))
         if habits.get("lapse") and "span" not in habits:
-            if not hasattr(model, "low"):
+            ends = model.slider_ends()
+            if ends is None:
                 raise ValueError("lapse needs span, the length of the slider")
-            habits["span"] = model.high - model.low
-        return Habits(model, **habits)
+            habits["span"] = ends[1] - ends[0]
+        return cast(ResponseModel, Habits(model, **habits))
     except (ValueError, TypeError) as error:
         raise ValueError(f"{recipe.text!r}: {error}") from None
 
@@ -78,7 +81,7 @@ def register_response(name: str, cls: type, **ranges: Range) -> None:
 
     ranges    where parameters are searched; without one a parameter that no other model has gets a wide one, as its field accepts
     """
-    if not getattr(cls, "_is_response", False):
+    if not is_response(cls):
         raise TypeError(f"{cls.__name__} is not a response model; put @response above the class")
     if RESPONSES.get(name, cls) is not cls and RESPONSES[name].__module__.startswith("volatilis."):
         raise ValueError(f"there is a response model {name!r} already; choose another name")
@@ -97,7 +100,7 @@ def load_responses(path: str) -> list[str]:
     module = importlib.util.module_from_spec(specification)
     sys.modules[specification.name] = module
     specification.loader.exec_module(module)
-    own = [cls for _, cls in inspect.getmembers(module, inspect.isclass) if getattr(cls, "_is_response", False)]
+    own = [cls for _, cls in inspect.getmembers(module, inspect.isclass) if is_response(cls)]
     found = {_name(cls): cls for cls in own if cls.__module__ == module.__name__}
     if not found:
         raise ValueError(f"{path} has no response model, a class with @response above it")

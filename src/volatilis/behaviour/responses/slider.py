@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from volatilis._compiler.registry import compiled_function, python_only
 from volatilis._core.fields import Positive, Real
-from volatilis.behaviour.responses._base import NonNegative, estimate, response
-from volatilis.behaviour.responses.prediction import check_noise, log_normal, response_noise
+from volatilis.behaviour.responses._base import Moment, NonNegative, estimate, response
+from volatilis.behaviour.responses.prediction import check_noise, log_normal, noise_at, response_noise
 from volatilis.special import exp, log_1p, log_normal_tail
 
+if TYPE_CHECKING:
+    from volatilis.families._base import Family
+    from volatilis.learners._base import Learner
 
-def check_slider(model: Any, given: np.ndarray) -> None:
+
+def check_slider(model: TruncatedNoise | CensoredNoise, given: np.ndarray) -> None:
     beyond = given[(given < model.low) | (given > model.high)]
     if beyond.size:
         where = "is 1 response, the first" if beyond.size == 1 else f"are {beyond.size} responses, the first"
         raise ValueError(f"beyond the slider, {model.low:g} to {model.high:g}, {where} {beyond[0]:g}")
 
 
-def check_ends(model: Any) -> None:
+def check_ends(model: TruncatedNoise | CensoredNoise) -> None:
     if not model.low < model.high:
         raise ValueError(f"{type(model).__name__}: low = {model.low} is not below high = {model.high}")
 
@@ -55,11 +60,29 @@ class TruncatedNoise(NamedTuple):
         check_ends(self)
 
     @python_only
-    def check_learner(self, learner: Any) -> None:
+    def draw(self, moment: Moment, rng: np.random.Generator) -> float:
+        """By the inverse of the distribution on the slider, in logarithms: the mean may lie far beyond an end."""
+        from scipy.special import log_ndtr, ndtri_exp
+
+        mean, scale, share = moment.mean[0], noise_at(self, moment), rng.random()
+        low, high = (self.low - mean) / scale, (self.high - mean) / scale
+        sign = 1.0 if low + high < 0.0 else -1.0  # towards the tail that has digits
+        if sign < 0.0:
+            low, high = -high, -low
+        log_share = math.log(share) if share > 0.0 else -np.inf
+        below = np.logaddexp(log_ndtr(low) + math.log1p(-share), log_ndtr(high) + log_share)
+        return min(max(mean + sign * scale * float(ndtri_exp(below)), self.low), self.high)
+
+    @python_only
+    def slider_ends(self) -> tuple[float, float]:
+        return self.low, self.high
+
+    @python_only
+    def check_learner(self, learner: Learner) -> None:
         check_noise(self, learner)
 
     @python_only
-    def check_responses(self, family: Any, given: np.ndarray) -> None:
+    def check_responses(self, family: Family, given: np.ndarray) -> None:
         check_slider(self, given)
 
 
@@ -91,9 +114,17 @@ class CensoredNoise(NamedTuple):
         check_ends(self)
 
     @python_only
-    def check_learner(self, learner: Any) -> None:
+    def draw(self, moment: Moment, rng: np.random.Generator) -> float:
+        return min(max(rng.normal(moment.mean[0], noise_at(self, moment)), self.low), self.high)
+
+    @python_only
+    def slider_ends(self) -> tuple[float, float]:
+        return self.low, self.high
+
+    @python_only
+    def check_learner(self, learner: Learner) -> None:
         check_noise(self, learner)
 
     @python_only
-    def check_responses(self, family: Any, given: np.ndarray) -> None:
+    def check_responses(self, family: Family, given: np.ndarray) -> None:
         check_slider(self, given)

@@ -1,0 +1,244 @@
+"""`volatilis compare`: from a table of trials to the learner that describes people best, in tables, in a picture and in words."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from volatilis.behaviour.comparison.criteria import Comparison, Group, check_criterion, compare, dataset, group
+from volatilis.behaviour.fitting.cluster import How
+from volatilis.behaviour.fitting.fit import Fit
+from volatilis.behaviour.fitting.jobs import Failure
+from volatilis.behaviour.fitting.outputs import save_picture, write_columns
+from volatilis.behaviour.models import models_of
+from volatilis.behaviour.people import People, Source, people_of
+
+SHOWN = 5  # failures that are told in full
+NAMES = {
+    "log_likelihood": "log likelihood",
+    "aic": "-AIC / 2",
+    "bic": "-BIC / 2",
+    "laplace": "Laplace evidence",
+    "cross_validated": "cross-validated log likelihood",
+}
+SURE, EQUAL = 0.95, 0.25  # of a protected exceedance, and of the omnibus risk, from which words change
+CLEAR = 3.0  # of a difference in log evidence: twenty to one
+SAME = 0.05  # of the largest difference between two models, below which nothing tells them apart
+
+
+class CompareRequest(NamedTuple):
+    """What is compared, and how.
+
+    criterion        of the group: one of `criteria.CRITERIA`; all are computed for each person
+    folds            of cross-validation, at most; 0: none
+    options          starts, seed, where fits are made, and a folder that keeps finished ones
+    response_files   Python files with response models of the user's own
+    """
+
+    source: Source
+    family: str
+    learners: tuple[str, ...]
+    response: str = "gaussian:sd=free"
+    criterion: str = "bic"
+    folds: int = 10
+    options: How = How()
+    response_files: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class CompareResult:
+    """All criteria of all people who could be fitted; `group` raises ValueError where nobody has a number under every model."""
+
+    request: CompareRequest
+    people: People
+    comparison: Comparison
+
+    @functools.cached_property
+    def group(self) -> Group:
+        return group(self.comparison, self.request.criterion, self.request.options.seed)
+
+
+def compare_table(
+    request: CompareRequest,
+    progress: Callable[[str, float], None] = lambda what, share: None,
+    notify: Callable[[str], None] = lambda text: None,
+) -> CompareResult:
+    """Read, check, fit and compare; `notify` gets a line for each person who is left out."""
+    check_criterion(request.criterion)
+    if request.criterion == "cross_validated" and request.folds < 2:
+        raise ValueError("--criterion cross_validated needs --folds 2 or more")
+    models = models_of(request.family, request.learners, request.response, request.response_files)
+    people = people_of(request.source, models, notify)
+    return CompareResult(request, people, compare(models, people.persons, request.options, request.folds, progress))
+
+
+def write(result: CompareResult, out: str | None = None, summary: str | None = None, plot: str | None = None) -> None:
+    """A row per person and model in `out`, a row per model in `summary`, a picture in `plot`; each file is whole or not there."""
+    if out is not None and result.comparison.anybody():  # first: it is kept even if the group cannot be compared
+        write_columns(out, people_columns(result.comparison, result.request.criterion, result.people.refused))
+    if plot is not None:
+        from volatilis.plots import comparison as picture
+
+        save_picture(picture, dataset(result.comparison, result.group), plot)
+    if summary is not None:
+        write_columns(summary, group_columns(result.comparison, result.group))
+
+
+# --- tables --------------------------------------------------------------------------------------------------------------
+
+
+def people_columns(comparison: Comparison, criterion: str, refused: Mapping[str, str]) -> dict[str, list[Any]]:
+    """One row per person and model: criteria, parameters, and what must be known before they are used.
+
+    refused    people of the table who could not be read, and why: rows without numbers, at the end
+    """
+    columns = _fitted_columns(comparison, criterion)
+    for name, why in refused.items():
+        for k, label in enumerate(comparison.models):
+            nothing = {
+                column: float("nan") if isinstance(values[0], float) else type(values[0])() for column, values in columns.items()
+            }
+            own = {"person": name, "model": label, "parameters": int(comparison.parameters[k]), "warnings": f"left out: {why}"}
+            for column, values in columns.items():
+                values.append((nothing | own)[column])
+    return columns
+
+
+def _fitted_columns(comparison: Comparison, criterion: str) -> dict[str, list[Any]]:
+    labels, pairs = comparison.models, [(i, k) for i in range(len(comparison.persons)) for k in range(len(comparison.models))]
+    fits = [comparison.fits[i][k] for i, k in pairs]
+    evidence = comparison.evidence(criterion)
+    best = np.where(np.isfinite(evidence).all(axis=1), np.where(np.isnan(evidence), -np.inf, evidence).argmax(axis=1), -1)
+    columns: dict[str, list[Any]] = {
+        "person": [comparison.persons[i] for i, _ in pairs],
+        "model": [labels[k] for _, k in pairs],
+        "parameters": [int(comparison.parameters[k]) for _, k in pairs],
+        "responses": [int(comparison.responses[i]) for i, _ in pairs],
+    }
+    columns |= {name: [float(values[i, k]) for i, k in pairs] for name, values in comparison.scores.items()}
+    columns["folds"] = [comparison.folds[i][0] for i, _ in pairs]
+    columns["folds_of"] = [comparison.folds[i][1] if comparison.folds[i][0] else "" for i, _ in pairs]
+    columns["best"] = [bool(best[i] == k) for i, k in pairs]
+    names = dict.fromkeys(name for one in fits if isinstance(one, Fit) for name in one.values)
+    columns |= {name: [float(one.values.get(name, np.nan)) if isinstance(one, Fit) else np.nan for one in fits] for name in names}
+    columns["warnings"] = ["; ".join(one.warnings) if isinstance(one, Fit) else one.message for one in fits]
+    return columns
+
+
+def group_columns(comparison: Comparison, group: Group) -> dict[str, list[Any]]:
+    """One row per model: the group by one criterion."""
+    columns: dict[str, list[Any]] = {
+        "model": list(comparison.models),
+        "criterion": [group.criterion] * len(comparison.models),
+        "people": [len(group.persons)] * len(comparison.models),
+    }
+    columns |= {name: getattr(group, name).tolist() for name in ("total", "behind", "low", "high", "best_for")}
+    columns |= {name: getattr(group.selection, name).tolist() for name in ("alpha", "frequency", "exceedance", "protected")}
+    columns["omnibus_risk"] = [group.selection.omnibus_risk] * len(comparison.models)
+    return columns
+
+
+# --- in words ------------------------------------------------------------------------------------------------------------
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Columns of equal width, the first to the left, the others to the right."""
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    return [
+        "  ".join(
+            cell.ljust(width) if i == 0 else cell.rjust(width) for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        for row in rows
+    ]
+
+
+def show(result: CompareResult, stderr: bool = False) -> None:
+    """Print the group's table and what it says."""
+    print("\n".join(comparison_text(result.comparison, result.group)), file=sys.stderr if stderr else sys.stdout)
+
+
+def comparison_text(comparison: Comparison, group: Group) -> list[str]:
+    head = ("model", "sum", "behind", "95 % interval", "best for", "frequency", "exceedance", "protected")
+    order = np.argsort(group.behind, kind="stable")
+    selection, alone = group.selection, len(group.persons) == 1
+    rows = [
+        (
+            *(comparison.models[k], f"{group.total[k]:.1f}", f"{group.behind[k]:.1f}"),
+            *("" if k == order[0] or alone else f"{group.low[k]:.1f} to {group.high[k]:.1f}", str(group.best_for[k])),
+            *(f"{values[k]:.3f}" for values in (selection.frequency, selection.exceedance, selection.protected)),
+        )
+        for k in order
+    ]
+    people = "1 person" if len(group.persons) == 1 else f"{len(group.persons)} people"
+    title = f"{people}, {len(comparison.models)} models, by {NAMES[group.criterion]} (more is better)"
+    return [title, "", *aligned([head, *rows]), "", *_comparison_words(comparison, group), *notes(comparison, group)]
+
+
+def _comparison_words(comparison: Comparison, group: Group) -> list[str]:
+    order, risk, protected = np.argsort(group.behind, kind="stable"), group.selection.omnibus_risk, group.selection.protected
+    best, second, top = comparison.models[order[0]], comparison.models[order[1]], int(protected.argmax())
+    least = group.low[order[1]]
+    if len(group.persons) == 1:
+        lead = f"{group.behind[order[1]]:.1f} ahead of {second}"
+        return [f"For this person {best} is the best, {lead}; one person says nothing about others."]
+    sure = "clearly" if least > CLEAR else f"but not clearly: the interval of the difference begins at {least:.1f}"
+    lead = f"{group.behind[order[1]]:.1f} ahead of {second}"
+    words = [f"By the sum over people {best} is the best, {lead}, {sure}."]
+    verdict = "is the most frequent model" if protected[top] >= SURE else "leads, but it is not sure that it is the most frequent"
+    words.append(f"As a model that people are drawn with, {comparison.models[top]} {verdict} (protected {protected[top]:.3f}).")
+    if risk > EQUAL:
+        words.append(f"That all models are equally frequent has the probability {risk:.2f}: this group does not settle it.")
+    for j, k in itertools.combinations(range(len(comparison.models)), 2):
+        if np.abs(group.evidence[:, j] - group.evidence[:, k]).max() < SAME:
+            pair = f"{comparison.models[j]} and {comparison.models[k]}"
+            words.append(f"{pair} describe everybody equally well: for whom which is the best means nothing.")
+    rank = {name: comparison.models[int(np.nansum(comparison.evidence(name), axis=0).argmax())] for name in comparison.scores}
+    other = [f"{NAMES[name]}: {model}" for name, model in rank.items() if model != best and _complete(comparison, name)]
+    if other:
+        words.append(f"Other criteria have another best sum: {'; '.join(other)}.")
+    return words
+
+
+def _complete(comparison: Comparison, criterion: str) -> bool:
+    return bool(np.isfinite(comparison.scores[criterion]).all())
+
+
+def notes(comparison: Comparison, group: Group) -> list[str]:
+    told = []
+    if group.left_out:
+        who = ", ".join(group.left_out[:SHOWN]) + _more(group.left_out)
+        told.append(f"{len(group.left_out)} left out, without a number under some model: {who}.")
+    for kind in dict.fromkeys(kind for count, kind in comparison.folds if count):
+        counts = [count for count, own in comparison.folds if own == kind and count]
+        how = f"{min(counts)}" if min(counts) == max(counts) else f"{min(counts)} to {max(counts)}"
+        whose = (
+            "everybody" if len(counts) == len(comparison.folds) else "1 person" if len(counts) == 1 else f"{len(counts)} people"
+        )
+        why = "" if kind == "blocks" else ", since there is one block"
+        told.append(f"Cross-validation of {whose}: {how} folds made of {kind}{why}.")
+    failed = {(one.person, one.label) for one in comparison.failures}
+    pairs = [(i, k) for i in range(len(comparison.persons)) for k in range(len(comparison.models))]
+    flat = [pair for pair in pairs if np.isnan(comparison.scores["laplace"][pair])]
+    flat = [(i, k) for i, k in flat if (comparison.persons[i], comparison.models[k]) not in failed]
+    if flat:
+        where = ", ".join(f"{comparison.persons[i]} ({comparison.models[k]})" for i, k in flat[:SHOWN])
+        told.append(
+            f"No Laplace evidence, since the posterior is no bowl at its maximum (or that is at a bound): {where}{_more(flat)}."
+        )
+    return [*told, *failure_texts(comparison.failures)]
+
+
+def _more(listed: Sequence[object]) -> str:
+    return f" and {len(listed) - SHOWN} more" if len(listed) > SHOWN else ""
+
+
+def failure_texts(failures: Sequence[Failure]) -> list[str]:
+    told = [f"{one.label}: {one.message}" for one in failures[:SHOWN]]
+    more = len(failures) - len(told)
+    return [*told, *([f"... and {more} more fits that failed."] if more > 0 else [])]

@@ -1,0 +1,111 @@
+"""`volatilis recover`: from a table of trials to what such trials can tell, in tables, in a picture and in words."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from volatilis.behaviour.comparison.compare_table import NAMES, aligned, failure_texts
+from volatilis.behaviour.fitting.cluster import How
+from volatilis.behaviour.fitting.outputs import save_picture, write_columns
+from volatilis.behaviour.models import models_of
+from volatilis.behaviour.people import Source, people_of
+from volatilis.behaviour.recovery.conclusions import conclusions, recovered, thresholds
+from volatilis.behaviour.recovery.recover import Recovery, dataset, recover
+
+
+class RecoverRequest(NamedTuple):
+    """What is simulated and fitted, and how.
+
+    people           simulated people per learner; None: as many as the table has
+    draw             their parameters: fitted, to the person whose trials they get; or drawn from the distribution of all fits
+    criterion        by which a model is the best: one of `recover.CRITERIA`
+    options          starts, seed, where fits are made, and a folder that keeps finished ones
+    response_files   Python files with response models of the user's own
+    """
+
+    source: Source
+    family: str
+    learners: tuple[str, ...]
+    response: str = "gaussian:sd=free"
+    people: int | None = None
+    draw: str = "fitted"
+    criterion: str = "bic"
+    options: How = How()
+    response_files: tuple[str, ...] = ()
+
+
+def recover_table(
+    request: RecoverRequest,
+    progress: Callable[[str, float], None] = lambda what, share: None,
+    notify: Callable[[str], None] = lambda text: None,
+) -> Recovery:
+    """Read, simulate and fit; `notify` gets a line for each person who is left out."""
+    models = models_of(request.family, request.learners, request.response, request.response_files)
+    persons = people_of(request.source, models, notify).persons
+    return recover(models, persons, request.options, request.people, request.draw, request.criterion, progress)
+
+
+def write(recovery: Recovery, out: str | None = None, confusion: str | None = None, plot: str | None = None) -> None:
+    """True and found values in `out`, pairs of models in `confusion`, a picture in `plot`; each file is whole or not there."""
+    if plot is not None:
+        from volatilis.plots import recovery as picture
+
+        save_picture(picture, dataset(recovery), plot)
+    if confusion is not None:
+        write_columns(confusion, confusion_columns(recovery))
+    if out is not None:
+        write_columns(out, parameter_columns(recovery))
+
+
+def parameter_columns(recovery: Recovery) -> dict[str, list[Any]]:
+    """One row per simulated person and parameter of the model that is true."""
+    rows = recovery.parameters
+    columns = {
+        name: [getattr(one, name) for one in rows] for name in ("model", "person", "parameter", "true", "found", "low", "high")
+    }
+    return columns | {"warnings": ["; ".join(one.warnings) for one in rows]}
+
+
+def confusion_columns(recovery: Recovery) -> dict[str, list[Any]]:
+    """One row per pair of models."""
+    counts, confusion, inverse = recovery.counts(), recovery.confusion(), recovery.inverse()
+    pairs = [(k, j) for k in range(len(recovery.models)) for j in range(len(recovery.models))]
+    return {
+        "true": [recovery.models[k] for k, _ in pairs],
+        "best": [recovery.models[j] for _, j in pairs],
+        "people": [int(counts[pair]) for pair in pairs],
+        "share": [float(confusion[pair]) for pair in pairs],
+        "true_given_best": [float(inverse[pair]) for pair in pairs],
+    }
+
+
+def show(recovery: Recovery, stderr: bool = False) -> None:
+    """Print the confusion matrix, a line per parameter, and what can be concluded."""
+    print("\n".join(recovery_text(recovery)), file=sys.stderr if stderr else sys.stdout)
+
+
+def recovery_text(recovery: Recovery) -> list[str]:
+    counts, confusion = recovery.counts(), recovery.confusion()
+    head = ("true \\ best", *recovery.models, "people")
+    rows = [
+        (model, *("" if np.isnan(share) else f"{share:.2f}" for share in confusion[k]), str(int(counts[k].sum())))
+        for k, model in enumerate(recovery.models)
+    ]
+    title = f"Simulated people on the designs of {recovery.people} people, the best model by {NAMES[recovery.criterion]}"
+    lines = [title, "", *aligned([head, *rows]), ""]
+    head = ("parameter", "correlation", "rank", "bias / spread", "coverage", "flagged")
+    numbers = [
+        (
+            f"{one.model} {one.parameter}",
+            *("" if np.isnan(v) else f"{v:.2f}" for v in (one.correlation, one.rank_correlation, one.bias, one.coverage)),
+            str(one.flagged),
+        )
+        for one in recovered(recovery)
+    ]
+    if numbers:
+        lines += [*aligned([head, *numbers]), ""]
+    return [*lines, *(f"- {text}" for text in conclusions(recovery)), "", thresholds(), *failure_texts(recovery.failures)]
