@@ -12,6 +12,8 @@ import shutil
 import subprocess
 import sys
 import textwrap
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -398,6 +400,7 @@ def test_a_method_with_the_name_of_a_tuples_is_refused_at_definition() -> None:
 
 
 def test_a_field_named_like_a_method_is_refused_at_definition() -> None:
+    assert vl.Leaky.__name__  # methods are known once their module is imported
     for field in ("mean", "variance", "update", "rows"):
         with pytest.raises(TypeError, match=f"Fields.*field.*{field!r}"):
             vl.family(NamedTuple("Fields", [(field, float)]))  # type: ignore[misc]
@@ -563,7 +566,7 @@ def test_plain_python_needs_no_compiler(workshop: Workshop) -> None:
 
 
 def test_arrays_that_are_not_contiguous_are_refused() -> None:
-    from volatilis._compiler.calls import Call
+    from volatilis._compiler import Call
 
     def driver(x: Any, out: Any) -> None:
         out[0] = x[0]
@@ -572,21 +575,19 @@ def test_arrays_that_are_not_contiguous_are_refused() -> None:
         Call(driver, np.zeros(10)[::2], np.zeros(1))
 
 
-def test_compiled_code_is_told_that_arrays_do_not_overlap(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_compiled_code_knows_that_arrays_do_not_overlap() -> None:
     """All arrays of the driver itself, and of nothing else: functions it calls may get the same array twice."""
     import re
 
-    from volatilis._compiler import translation
+    from volatilis._compiler.translation import translate
     from volatilis.running import drivers
 
-    texts: list[str] = []
-    monkeypatch.setattr(translation, "assemble", lambda parts, symbol: texts.append("\n".join(parts)))
     learner = vl.VarSMiLe(vl.Gaussian(1.0), 0.1)
-    translation.compile_driver(drivers.step, (learner, learner.init(0), np.zeros(1), np.zeros(7)))
-    told = re.findall(r"^define .*ptr noalias %arg\..*$", texts[0], flags=re.MULTILINE)
-    assert len(told) == 1
-    assert re.search(r"\d+stepB", told[0])
-    assert not re.search(r"ptr %arg\.", told[0])
+    texts, _ = translate(drivers.step, (learner, learner.init(0), np.zeros(1), np.zeros(7)))
+    marked = re.findall(r"^define .*ptr noalias %arg\..*$", "\n".join(texts), flags=re.MULTILINE)
+    assert len(marked) == 1
+    assert re.search(r"\d+stepB", marked[0])
+    assert not re.search(r"ptr %arg\.", marked[0])
 
 
 def test_the_page_on_own_families_names_every_compiled_method() -> None:
@@ -605,3 +606,58 @@ def test_the_page_on_own_families_names_every_compiled_method() -> None:
     ours += [cls for name, cls in registry.classes.items() if name.startswith("volatilis.surprise")]
     methods = {name for cls in ours for name in vars(cls) if name in registry.method_signatures}
     assert set(re.findall(r"`(\w+)`", reserved)) == methods
+
+
+# --- plain Python, in one thread and not in another --------------------------------------------------------------------
+
+
+def copy_one(x: Any, out: Any) -> None:
+    out[0] = x[0]
+
+
+def test_plain_python_holds_in_one_thread_alone() -> None:
+    """Two overlapping contexts: the first ends while the second is open. Neither reaches the other thread, or stays on."""
+    from volatilis._compiler import Call
+
+    first_open, second_open, first_closed = (threading.Event() for _ in range(3))
+
+    def is_python() -> bool:
+        return Call(copy_one, np.ones(1), np.zeros(1)).words() is None
+
+    def first() -> list[bool]:
+        ways = [is_python()]
+        with vl.plain_python():
+            first_open.set()
+            second_open.wait(30)
+            ways.append(is_python())
+        ways.append(is_python())
+        first_closed.set()
+        return ways
+
+    def second() -> list[bool]:
+        first_open.wait(30)
+        ways = [is_python()]
+        with vl.plain_python():
+            second_open.set()
+            first_closed.wait(30)
+            ways.append(is_python())
+        ways.append(is_python())
+        return ways
+
+    with ThreadPoolExecutor(2) as pool:
+        assert [future.result() for future in (pool.submit(first), pool.submit(second))] == [[False, True, False]] * 2
+    assert not is_python()
+
+
+def test_plain_python_reaches_the_threads_of_run_many(workshop: Workshop) -> None:
+    program = """
+        import json, sys
+        import numpy as np
+        import volatilis as vl
+        family = vl.Gaussian(1.0)
+        with vl.plain_python():
+            learners = (vl.Leaky(family, 0.5), vl.Merge(family, 0.1, 2))
+            many = [vl.run_many(learner, np.ones((130, 2)), workers=2) for learner in learners]
+        print(json.dumps([float(many[0][7].mean[1]), "numba" in sys.modules]))
+    """
+    assert workshop.run(program) == [1.0, False]

@@ -11,7 +11,7 @@ import pytest
 from scipy import special as reference
 
 from volatilis import special
-from volatilis._compiler.calls import Call, plain_python
+from volatilis._compiler import Call, plain_python
 
 RNG = np.random.default_rng(17)
 

@@ -13,8 +13,7 @@ from typing import Any as _Any
 
 # Nothing is imported before it is used, so that a command that needs no numbers answers at once.
 _MODULES = {
-    "_compiler.calls": ("CompilationError", "cache_directory", "plain_python"),
-    "_compiler.registry": ("compiled_function", "python_only"),
+    "_compiler": ("CompilationError", "cache_directory", "compiled_function", "plain_python", "python_only"),
     "running.beliefs": ("Belief",),
     "environments": ("ChangingEnvironment",),
     "families": (

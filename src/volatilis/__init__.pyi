@@ -1,5 +1,4 @@
-from volatilis._compiler.calls import CompilationError, cache_directory, plain_python
-from volatilis._compiler.registry import compiled_function, python_only
+from volatilis._compiler import CompilationError, cache_directory, compiled_function, plain_python, python_only
 from volatilis.environments import ChangingEnvironment
 from volatilis.families import (
     Bernoulli,

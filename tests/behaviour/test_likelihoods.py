@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 import volatilis as vl
-from volatilis._compiler.calls import plain_python
+from volatilis._compiler import plain_python
 from volatilis._core.fields import Positive
 from volatilis.behaviour.likelihood import log_likelihoods
 from volatilis.behaviour.responses import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from volatilis._compiler.calls import plain_python
+from volatilis._compiler import plain_python
 from volatilis.behaviour.fitting.fit import fit
 from volatilis.behaviour.likelihood import Likelihood, log_likelihoods
 from volatilis.behaviour.models import Model

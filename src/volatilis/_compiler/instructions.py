@@ -1,4 +1,4 @@
-"""What `_registry.instruction` marks, emitted as a few instructions of LLVM."""
+"""What `registry.instruction` marks, emitted as a few instructions of LLVM."""
 
 from __future__ import annotations
 

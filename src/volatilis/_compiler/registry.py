@@ -1,4 +1,4 @@
-"""What compiled code may call: the list that `_compile` hands to Numba when it is first needed.
+"""What compiled code may call: the list that `translation` hands to Numba when it is first needed.
 
 Marking a class or function costs nothing and imports nothing; the methods stay ordinary Python.
 """

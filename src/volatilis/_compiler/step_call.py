@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from volatilis._compiler.translation import assemble, link
+from volatilis._compiler.host import assemble, link
+from volatilis._compiler.translation import Translation
 
 _SYMBOL = "volatilis_float_to_tuple"
 _TEXT = f"""
@@ -73,7 +74,7 @@ def float_to_tuple(run: Any, y: np.ndarray, out: np.ndarray, result: type) -> tu
     """
     global _machine_code
     if _machine_code is None:
-        _machine_code = link(assemble([_TEXT], _SYMBOL)._replace(needs_numba=False))
+        _machine_code = link(assemble(Translation([_TEXT], _SYMBOL))._replace(needs_numba=False))
     binding = np.array([y.ctypes.data, run.address, run.argument, out.ctypes.data, out.size, id(result)], dtype=np.int64)
     definition = _MethodDefinition(b"update", _machine_code[1], _METH_O, None)
     make = ctypes.pythonapi.PyCFunction_NewEx

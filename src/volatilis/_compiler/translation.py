@@ -1,8 +1,8 @@
-"""Machine code from a driver. This file, `_instructions` and `_words` are the only ones that know Numba and LLVM.
+"""A driver as LLVM's text, by Numba. Together with `instructions`, `words` and a target (`host`) all that knows Numba and LLVM.
 
 Numba translates Python to LLVM's language, for each function that the driver reaches; LLVM then inlines, optimises and
-vectorises the whole once. (Numba by itself optimises and assembles every function with all that it calls, again and again,
-which takes several times as long.)
+vectorises the whole once, for one target. (Numba by itself optimises and assembles every function with all that it calls,
+again and again, which takes several times as long.)
 """
 
 from __future__ import annotations
@@ -16,23 +16,22 @@ from typing import Any, NamedTuple
 
 from volatilis._compiler import registry as _registry
 from volatilis._compiler.instructions import INSTRUCTIONS, OPTIONS
-from volatilis._compiler.words import loader, numba_type
+from volatilis._compiler.words import loader, numba_type, tuple_classes
 
 
 class CompilationError(TypeError):
     """A family or learner uses something that cannot be compiled."""
 
 
-class Code(NamedTuple):
-    """An object file, the function in it, and whether it refers to Numba's run-time library."""
+class Translation(NamedTuple):
+    """A driver in LLVM's language: one text for each function, and the symbol of the driver, which stands in the first."""
 
+    texts: list[str]
     symbol: str
-    needs_numba: bool
-    object_file: bytes
 
 
-def compile_driver(driver: Callable[..., None], args: tuple[Any, ...]) -> Code:
-    """The driver as machine code for arguments of these types; it takes the address of their words."""
+def translate(driver: Callable[..., None], args: tuple[Any, ...]) -> Translation:
+    """The driver for arguments of these types, as a function of the address of their words."""
     import numba
     from numba.core.errors import NumbaError
 
@@ -49,28 +48,37 @@ def compile_driver(driver: Callable[..., None], args: tuple[Any, ...]) -> Code:
             warnings.simplefilter("ignore")
             function = numba.cfunc("void(int64)", error_model="numpy")(entry)
     except (NumbaError, AttributeError, NotImplementedError) as error:
-        names = ", ".join(cls.__name__ for cls in classes)
-        raise CompilationError(f"cannot compile {driver.__name__} for {names}: {_innermost(error)}") from error
+        raise CompilationError(failure_text(driver, classes, error)) from error
     finally:
-        for dispatcher in _own_dispatchers(classes):
+        for dispatcher in _user_dispatchers(classes):
             dispatcher._reset_overloads()  # translated only: Python must compile it again before it calls it
-    return assemble([apart(text, driver.__name__) for text in texts_of(function._library)], function.native_name)
+    texts = [mark_noalias(text, driver.__name__) for text in _texts_of(function._library)]
+    return Translation(texts, function.native_name)
 
 
-def tuple_classes(value: Any) -> Iterator[type]:
-    """The NamedTuple classes in an argument, outermost first."""
-    if isinstance(value, tuple):
-        if type(value) is not tuple:
-            yield type(value)
-        for item in value:
-            yield from tuple_classes(item)
+def failure_text(driver: Callable[..., None], classes: list[type], error: Exception) -> str:
+    """What could not be compiled, and the part of Numba's report that names the offending line."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    place = next((i for i, line in enumerate(lines) if re.match(r'File ".*", line \d+', line)), None)
+    reason = "\n".join(lines[-8:] if place is None else lines[max(place - 2, 0) : place + 5])
+    return f"cannot compile {driver.__name__} for {', '.join(cls.__name__ for cls in classes)}: {reason}"
 
 
-def _own_dispatchers(classes: list[type]) -> list[Any]:
+def mark_noalias(text: str, name: str) -> str:
+    """Tell LLVM that the arrays of the driver's arguments do not overlap, so that what it reads may stay in registers."""
+    return re.sub(
+        rf"^define .*@_ZN\w*\d+{name}B.*$",
+        lambda line: re.sub(r"ptr (?=%arg\.)", "ptr noalias ", line.group()),
+        text,
+        flags=re.MULTILINE,
+    )
+
+
+def _user_dispatchers(classes: list[type]) -> list[Any]:
     """The functions that a user compiled with Numba and that the user's classes call."""
     from numba.core.dispatcher import Dispatcher
 
-    found: dict[int, Any] = {}
+    dispatchers: dict[int, Any] = {}
     waiting: list[Any] = [m for cls in classes for _, m in inspect.getmembers(cls, inspect.isfunction)]
     seen: set[int] = set()
     while waiting:
@@ -79,19 +87,12 @@ def _own_dispatchers(classes: list[type]) -> list[Any]:
             continue
         seen.add(id(function))
         if isinstance(function, Dispatcher):
-            found[id(function)] = function
+            dispatchers[id(function)] = function
             function = function.py_func
         if inspect.isfunction(function):
             waiting += [function.__globals__[n] for n in function.__code__.co_names if n in function.__globals__]
             waiting += [cell.cell_contents for cell in function.__closure__ or ()]
-    return list(found.values())
-
-
-def _innermost(error: Exception) -> str:
-    """The part of Numba's report that names the offending line: what is wrong there, and where it is."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    where = next((i for i, line in enumerate(lines) if re.match(r'File ".*", line \d+', line)), None)
-    return "\n".join(lines[-8:] if where is None else lines[max(where - 2, 0) : where + 5])
+    return list(dispatchers.values())
 
 
 # --- Numba -----------------------------------------------------------------------------------------------------------
@@ -145,7 +146,7 @@ def _translation_only() -> Iterator[None]:
         text = str(llvm.parse_assembly(cgutils.normalize_ir_text(str(module))))  # in LLVM's own spelling
         library._texts = (*getattr(library, "_texts", ()), text)
         # should somebody compile in the ordinary way what calls this function
-        library._get_module_for_linking = lambda: _linked(texts_of(library))
+        library._get_module_for_linking = lambda: _linked(_texts_of(library))
 
     def finished(library: Any) -> None:
         library._finalized = True
@@ -180,7 +181,7 @@ def _replaced(owner: type, name: str, replacement: Any) -> Iterator[None]:
             setattr(owner, name, before)
 
 
-def texts_of(library: Any) -> list[str]:
+def _texts_of(library: Any) -> list[str]:
     """What a function needs, itself first, each text once."""
     texts: dict[str, None] = {}
     ordinary: dict[str, None] = {}  # last: LLVM takes of them only what those before refer to
@@ -210,75 +211,31 @@ def _linked(texts: list[str]) -> Any:
     return module
 
 
-# --- LLVM ------------------------------------------------------------------------------------------------------------
+# --- LLVM, the same for every target ---------------------------------------------------------------------------------
 
 
-def apart(text: str, name: str) -> str:
-    """Tell LLVM that the arrays of the driver's arguments do not overlap, so that what it reads may stay in registers."""
-    return re.sub(
-        rf"^define .*@_ZN\w*\d+{name}B.*$",
-        lambda line: re.sub(r"ptr (?=%arg\.)", "ptr noalias ", line.group()),
-        text,
-        flags=re.MULTILINE,
-    )
-
-
-def assemble(texts: list[str], symbol: str) -> Code:
-    """LLVM's language to an object file; the first text has the symbol."""
-    import llvmlite.binding as llvm
-
-    # Lock-step loops go over a dozen arrays; let the vectoriser check all of them for overlap.
-    llvm.set_option("volatilis", "--runtime-memory-check-threshold=256")
+def merged(translation: Translation) -> Any:
+    """One module of all texts, in which only the symbol can be seen from outside."""
+    texts, symbol = translation
     if not any(re.search(r"@NRT_(MemInfo_(alloc|new)|Allocate)", text) for text in texts):
         # Nothing is allocated, and arrays from words own nothing: counting references to them would do nothing, slowly.
         counting = re.compile(r"^ *(tail )?call void @NRT_(incref|decref)\(.*$", flags=re.MULTILINE)
         texts = [counting.sub("", text) for text in texts]
     module = _linked(texts)
     module.verify()
-    module.get_function(symbol).linkage = "external"
     for function in module.functions:
-        if not function.is_declaration and function.name != symbol:
-            function.linkage = "internal"
-    machine = target_machine()
+        if not function.is_declaration:
+            function.linkage = "external" if function.name == symbol else "internal"
+    return module
+
+
+def optimise(module: Any, machine: Any) -> None:
+    """All that LLVM knows, for this machine."""
+    import llvmlite.binding as llvm
+
     module.triple, module.data_layout = machine.triple, str(machine.target_data)
     tuning = llvm.create_pipeline_tuning_options(speed_level=3)
     tuning.loop_vectorization = True
     tuning.slp_vectorization = True
     builder = llvm.create_pass_builder(machine, tuning)
     builder.getModulePassManager().run(module, builder)
-    outside = [f.name for f in module.functions if f.is_declaration and not f.name.startswith("llvm.")]
-    needs_numba = any(name.startswith(("NRT_", "numba_", "Py", "_Py")) for name in outside)
-    return Code(symbol, needs_numba, machine.emit_object(module))
-
-
-def target_machine() -> Any:
-    import llvmlite.binding as llvm
-
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
-    return llvm.Target.from_default_triple().create_target_machine(
-        cpu=llvm.get_host_cpu_name(),
-        features=llvm.get_host_cpu_features().flatten(),
-        opt=3,
-        jit=True,
-        reloc="default",
-        codemodel="jitdefault",
-    )
-
-
-def processor() -> str:
-    import llvmlite.binding as llvm
-
-    return llvm.get_host_cpu_name() + llvm.get_host_cpu_features().flatten()
-
-
-def link(code: Code) -> tuple[Any, int]:
-    """Load an object file; returns its owner and the address of its function."""
-    import llvmlite.binding as llvm
-
-    if code.needs_numba:
-        prepare_numba()
-    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), target_machine())
-    engine.add_object_file(llvm.ObjectFileRef.from_data(code.object_file))
-    engine.finalize_object()
-    return engine, engine.get_function_address(code.symbol)

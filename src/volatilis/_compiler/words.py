@@ -1,13 +1,74 @@
-"""From a row of 8-byte words back to numbers, arrays and NamedTuples, in LLVM."""
+"""Arguments as a row of 8-byte words, and back: in Python a row from values, in LLVM the values from a row.
+
+A number is one word; an array is its address and its shape; a tuple is its items, one after the other.
+"""
 
 from __future__ import annotations
 
+import struct
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
+# --- in Python -------------------------------------------------------------------------------------------------------
+
+
+def append_words(value: Any, words: list[int], kinds: list[object]) -> None:
+    """Add the argument's words; and to `kinds` what its type is made of, for a quick search for code made before."""
+    if isinstance(value, tuple):
+        kinds += (type(value), len(value))
+        for item in value:
+            append_words(item, words, kinds)
+    elif isinstance(value, np.ndarray):
+        if not value.flags.c_contiguous:
+            raise TypeError("compiled code takes contiguous arrays")
+        kinds += (value.dtype, value.ndim)
+        words.append(value.__array_interface__["data"][0])
+        words += value.shape
+    elif isinstance(value, float):
+        kinds.append(float)
+        words += struct.unpack("q", struct.pack("d", value))
+    else:
+        kinds.append(int)
+        words.append(int(value))
+
+
+def words_of(*args: Any) -> np.ndarray:
+    """The words of a call's first arguments."""
+    words: list[int] = []
+    append_words(args, words, [])
+    return np.array(words, dtype=np.int64)
+
+
+def type_text(value: Any) -> str:
+    """The argument's type as text: part of the key of the cache."""
+    if isinstance(value, tuple):
+        name = f"{type(value).__module__}.{type(value).__qualname__}"
+        return f"{name}({','.join(map(type_text, value))})"
+    if isinstance(value, np.ndarray):
+        return f"{value.dtype.str}[{value.ndim}]"
+    if isinstance(value, float):
+        return "float"
+    if isinstance(value, int):
+        return "int"
+    raise TypeError(f"compiled code takes numbers, arrays and NamedTuples of them, not {type(value).__name__}")
+
+
+def tuple_classes(value: Any) -> Iterator[type]:
+    """The NamedTuple classes in an argument, outermost first."""
+    if isinstance(value, tuple):
+        if type(value) is not tuple:
+            yield type(value)
+        for item in value:
+            yield from tuple_classes(item)
+
+
+# --- in LLVM ---------------------------------------------------------------------------------------------------------
+
 
 def numba_type(value: Any) -> Any:
+    """The argument's type as Numba has it."""
     from numba import from_dtype, types
 
     if isinstance(value, tuple):

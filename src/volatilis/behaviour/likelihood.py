@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from volatilis._compiler.calls import Call, words_of
+from volatilis._compiler import Call, words_of
 from volatilis._core.seeds import generator_key
 from volatilis.behaviour.drivers import score_responses, score_with_copies
 from volatilis.behaviour.people import Person, Trials

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from volatilis._compiler.calls import Call
+from volatilis._compiler import Call
 from volatilis._core import cluster
 from volatilis._core.files import hidden_folder
 from volatilis._core.seeds import generator_key

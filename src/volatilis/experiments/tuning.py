@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from volatilis._compiler.calls import Call
+from volatilis._compiler import Call
 from volatilis._core.seeds import generator_key
 from volatilis.environments import ChangingEnvironment
 from volatilis.learners import Leaky, Nas10, Nas10Star, Nas12, Nas12Star, SMiLe, VarSMiLe

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from volatilis import surprise
-from volatilis._compiler.calls import Call
+from volatilis._compiler import Call
 from volatilis.families._base import prior_beliefs
 from volatilis.learners._hypotheses import Hypotheses
 from volatilis.learners._many import many_states, put

@@ -9,12 +9,12 @@ import contextlib
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import repeat
 from typing import Any
 
 import numpy as np
 
-from volatilis._compiler.calls import Call
-from volatilis._compiler.step_call import float_to_tuple
+from volatilis._compiler import Call, float_to_tuple, for_threads
 from volatilis._core.seeds import generator_key, seed_sequence
 from volatilis.learners._one_belief import OneBelief
 from volatilis.running import drivers, pieces, state_files
@@ -79,8 +79,8 @@ def run_many(
     else:
         keys = [generator_key(child) for child in seed_sequence(seed).spawn(count)]
         with ThreadPoolExecutor(workers) as pool:
-            results = pool.map(lambda i: _run_one(learner, keys[i], values[i], events[i], wanted), range(count))
-            outs = list(results).__getitem__
+            work = for_threads(_run_one)
+            outs = list(pool.map(work, repeat(learner), keys, values, events, repeat(wanted))).__getitem__
     return Traces(lambda i: _trace(learner, outs(i), values[i], absents[i], events[i], keys[i]), count)
 
 
@@ -280,7 +280,7 @@ def _run_lock_step(learner: Any, values: Sequence[np.ndarray], workers: int, rea
             run_block(block)
     else:
         with ThreadPoolExecutor(workers) as pool:
-            list(pool.map(run_block, range(blocks)))
+            list(pool.map(for_threads(run_block), range(blocks)))
 
     def outputs_of(i: int) -> Outputs:
         block, column = divmod(i, width)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from volatilis._compiler.calls import Call
+from volatilis._compiler import Call
 from volatilis._core.seeds import generator_key, named_seed
 from volatilis.learners._hypotheses import Hypotheses
 from volatilis.learners._many import kept_arrays, many_states, put

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from volatilis._compiler.calls import Call
+from volatilis._compiler import Call
 from volatilis._core.seeds import generator_key, seed_sequence
 from volatilis.behaviour import responses
 from volatilis.behaviour.models import Model

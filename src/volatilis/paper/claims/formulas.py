@@ -171,7 +171,7 @@ def adaptation_rate_and_shannon() -> Errors:
 )
 def message_passing_starts_exact() -> Errors:
     """MP1, MP10 and MP20 beside Exact Bayes over their first N observations: mean and variance, Gaussian and Categorical."""
-    from volatilis._compiler.calls import plain_python
+    from volatilis._compiler import plain_python
     from volatilis.families import Categorical, Gaussian
     from volatilis.learners import ExactBayes, MessagePassing
     from volatilis.running.run import run

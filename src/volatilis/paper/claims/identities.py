@@ -273,7 +273,7 @@ def without_a_prior_the_original_rule() -> Errors:
 )
 def smile_stays_wide() -> Errors:
     """How far the variance of SMiLe falls below the lesser of sigma^2 and sigma_0^2, as a share; six runs of 100 steps."""
-    from volatilis._compiler.calls import plain_python
+    from volatilis._compiler import plain_python
     from volatilis.families import Gaussian
     from volatilis.learners import SMiLe
     from volatilis.running.run import run

@@ -1,0 +1,182 @@
+"""Kernels on disk: found by a key that changes with everything they are made of, so that none is ever stale.
+
+The key is a digest of text: this package's sources, the byte code of every class and function of the user that the kernel
+uses, the types of the arguments, the versions of Numba and LLVM, and the processor.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import importlib.metadata
+import inspect
+import json
+import os
+import pathlib
+import sys
+import types as python_types
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from volatilis._compiler.host import Code, processor
+from volatilis._compiler.words import tuple_classes, type_text
+from volatilis._core.files import whole_file
+
+FORMAT = 2  # of the files
+
+# The sources of kernels: a module, or a package where the name ends with a slash. Every key holds their text.
+SOURCES = (
+    *("special", "surprise", "running/drivers", "families/", "learners/", "behaviour/responses/", "behaviour/fitting/drivers"),
+    *("_compiler/", "_core/fields"),
+)
+
+
+# --- the key ---------------------------------------------------------------------------------------------------------
+
+
+def kernel_key(driver: Callable[..., None], args: tuple[Any, ...]) -> tuple[str, bool]:
+    """The key of a driver for arguments of these types, and whether it can never change while this process runs."""
+    users = sorted({cls for cls in tuple_classes(args) if not is_source(cls.__module__)}, key=repr)
+    parts = [_environment(), _fingerprint(driver, set()), type_text(args), *(_fingerprint(cls, set()) for cls in users)]
+    key = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:40]
+    return key, not users and is_source(driver.__module__)
+
+
+def source_files() -> list[pathlib.Path]:
+    """The files that `SOURCES` names."""
+    package = pathlib.Path(__file__).parents[1]
+    files: list[pathlib.Path] = []
+    for name in SOURCES:
+        files += sorted((package / name).rglob("*.py")) if name.endswith("/") else [package / f"{name}.py"]
+    return files
+
+
+def is_source(module: str | None) -> bool:
+    """Whether a module's text is part of every key; all other modules count as the user's."""
+    package, _, name = (module or "").partition(".")
+    return package == "volatilis" and any(
+        f"{name}.".startswith(source.replace("/", ".")) if source.endswith("/") else name == source.replace("/", ".")
+        for source in SOURCES
+    )
+
+
+@functools.cache
+def _environment() -> str:
+    """Everything a kernel depends on that is the same for the whole process, as text."""
+    digest = hashlib.sha256()
+    for path in source_files():
+        digest.update(path.read_bytes())
+    versions = [importlib.metadata.version(name) for name in ("numba", "llvmlite", "numpy")]
+    return " ".join([str(FORMAT), digest.hexdigest(), sys.version, *versions, processor()])
+
+
+def _fingerprint(value: Any, seen: set[int]) -> str:
+    """What compiled code can see of a Python object, as text: byte code, constants, and all that they refer to."""
+    if isinstance(value, (int, float, complex, str, bytes, bool, type(None), np.generic, np.dtype)):
+        return repr(value)
+    if isinstance(value, np.ndarray):
+        return f"{value.dtype.str}{value.shape}{hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()}"
+    if isinstance(value, (tuple, frozenset)) and type(value) in (tuple, frozenset):
+        return f"({','.join(_fingerprint(item, seen) for item in value)})"
+    if id(value) in seen:
+        return ""
+    seen.add(id(value))
+    value = getattr(value, "py_func", value)  # of a function that the user compiled with Numba
+    if inspect.isfunction(value):
+        if is_source(value.__module__) and value.__closure__ is None:
+            return f"{value.__module__}.{value.__qualname__}"
+        return _fingerprint_function(value, seen)
+    if inspect.isclass(value):
+        if is_source(value.__module__):
+            return f"{value.__module__}.{value.__qualname__}"
+        methods = sorted((n, m) for n, m in inspect.getmembers(value, inspect.isfunction) if not n.startswith("_"))
+        return f"{value.__module__}.{value.__qualname__}" + "".join(n + _fingerprint(m, seen) for n, m in methods)
+    if inspect.ismodule(value):
+        return _fingerprint_module(value)
+    if isinstance(value, python_types.CodeType):
+        return _fingerprint_code(value, seen)
+    return f"{type(value).__module__}.{type(value).__qualname__}"
+
+
+def _fingerprint_function(function: Any, seen: set[int]) -> str:
+    closure = [cell.cell_contents for cell in function.__closure__ or ()]
+    names = [name for code in _all_code(function.__code__) for name in code.co_names]
+    reached = [(name, function.__globals__[name]) for name in sorted(set(names)) if name in function.__globals__]
+    parts = [_fingerprint_code(function.__code__, seen), _fingerprint(function.__defaults__, seen)]
+    parts += [_fingerprint(value, seen) for value in closure]
+    parts += [name + _fingerprint(value, seen) for name, value in reached]
+    return "|".join(parts)
+
+
+def _all_code(code: python_types.CodeType) -> Iterator[python_types.CodeType]:
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, python_types.CodeType):
+            yield from _all_code(constant)
+
+
+def _fingerprint_code(code: python_types.CodeType, seen: set[int]) -> str:
+    constants = ",".join(_fingerprint(constant, seen) for constant in code.co_consts)
+    return f"{code.co_code.hex()}{code.co_names}{code.co_varnames}{constants}"
+
+
+def _fingerprint_module(module: python_types.ModuleType) -> str:
+    """A module's text if it is the user's own; the name of a library, whose version the environment holds or the user keeps."""
+    path = getattr(module, "__file__", None)
+    if path is None or "site-packages" in path or path.startswith(sys.base_prefix) or is_source(module.__name__):
+        return module.__name__ + str(getattr(module, "__version__", ""))
+    with contextlib.suppress(OSError):
+        return module.__name__ + hashlib.sha256(pathlib.Path(path).read_bytes()).hexdigest()
+    return module.__name__
+
+
+# --- the files -------------------------------------------------------------------------------------------------------
+
+
+def cache_directory() -> pathlib.Path:
+    """Where compiled kernels are kept: $VOLATILIS_CACHE_DIR, or the user's cache folder."""
+    chosen = os.environ.get("VOLATILIS_CACHE_DIR")
+    if chosen:
+        return pathlib.Path(chosen)
+    if sys.platform == "win32":
+        base = pathlib.Path(os.environ.get("LOCALAPPDATA", pathlib.Path.home() / "AppData" / "Local"))
+    elif sys.platform == "darwin":
+        base = pathlib.Path.home() / "Library" / "Caches"
+    else:
+        base = pathlib.Path(os.environ.get("XDG_CACHE_HOME", pathlib.Path.home() / ".cache"))
+    return base / "volatilis"
+
+
+def load(key: str) -> Code | None:
+    """The kernel from the cache; None if it is not there or is not whole."""
+    try:
+        content = (cache_directory() / f"{key}.kernel").read_bytes()
+        head, _, code = content.partition(b"\n")
+        header = json.loads(head)
+        if header["sha256"] != hashlib.sha256(code).hexdigest():
+            return None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return Code(header["symbol"], header["needs_numba"], code)
+
+
+def save(key: str, code: Code) -> None:
+    """Keep a kernel, whole or not at all."""
+    digest = hashlib.sha256(code.object_file).hexdigest()
+    header = {"symbol": code.symbol, "needs_numba": code.needs_numba, "sha256": digest}
+    directory = cache_directory()
+    try:
+        directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with whole_file(directory / f"{key}.kernel", private=True) as file:
+            file.write(json.dumps(header).encode() + b"\n" + code.object_file)
+    except OSError as error:
+        warnings.warn(
+            f"compiled code cannot be kept in {directory} ({os.strerror(error.errno or 0)}), so every process compiles anew; "
+            "set VOLATILIS_CACHE_DIR to a folder that can be written",
+            RuntimeWarning,
+            stacklevel=2,
+        )
