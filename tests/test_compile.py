@@ -5,9 +5,13 @@ Each test that needs a cold cache has one of its own in a temporary folder; what
 
 from __future__ import annotations
 
+import ast
+import importlib
+import inspect
 import json
 import os
 import pathlib
+import pkgutil
 import shutil
 import subprocess
 import sys
@@ -661,3 +665,69 @@ def test_plain_python_reaches_the_threads_of_run_many(workshop: Workshop) -> Non
         print(json.dumps([float(many[0][7].mean[1]), "numba" in sys.modules]))
     """
     assert workshop.run(program) == [1.0, False]
+
+
+# --- the sources in the key --------------------------------------------------------------------------------------------
+
+
+def test_every_source_in_the_key_exists() -> None:
+    from volatilis._compiler.cache import SOURCES, source_files
+
+    files = source_files()
+    assert all(path.is_file() for path in files)
+    assert len(set(files)) == len(files) > len(SOURCES)
+
+
+def test_whatever_compiled_code_reaches_is_in_the_key() -> None:
+    """Each compiled function, method and driver: what it takes from other modules of volatilis is part of every key.
+
+    Otherwise an edit there would leave old machine code in use.
+    """
+    from volatilis._compiler.cache import is_source
+
+    reached = set()
+    for function in compiled_code_of_volatilis():
+        names = {name for code in all_code(function.__code__) for name in code.co_names}
+        for name, module in imported_names(function.__module__).items():
+            if name in names and is_source(function.__module__):
+                reached.add((f"{function.__module__}.{function.__qualname__}", name, module))
+    assert len(reached) > 100  # the test sees something
+    assert [entry for entry in reached if not is_source(entry[2])] == []
+
+
+def test_all_that_is_marked_as_compiled_is_in_the_key_or_told_by_its_byte_code() -> None:
+    from volatilis._compiler.cache import is_source
+
+    outside = {function.__module__ for function in compiled_code_of_volatilis() if not is_source(function.__module__)}
+    assert outside <= {"volatilis.paper.published.code"}  # whose functions no source calls
+
+
+def compiled_code_of_volatilis() -> list[Any]:
+    """All functions and methods that are marked, and the loops around them, of all modules."""
+    from volatilis._compiler import registry
+
+    for module in pkgutil.walk_packages(vl.__path__, "volatilis."):
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
+    classes = [cls for name, cls in registry.classes.items() if name.startswith("volatilis.")]
+    methods = [m for cls in classes for _, m in inspect.getmembers(cls, inspect.isfunction) if not registry.is_python_only(m)]
+    modules = [importlib.import_module(f"volatilis.{name}") for name in ("running.drivers", "behaviour.drivers")]
+    drivers = [f for module in modules for _, f in inspect.getmembers(module, inspect.isfunction)]
+    marked = [*registry.functions, *registry.instructions, *methods, *drivers]
+    return [f for f in marked if f.__module__.startswith("volatilis.") and not f.__name__.startswith("__")]
+
+
+def all_code(code: Any) -> list[Any]:
+    return [code, *(inner for constant in code.co_consts if inspect.iscode(constant) for inner in all_code(constant))]
+
+
+def imported_names(module: str) -> dict[str, str]:
+    """Where a module's names come from, of those that it takes from volatilis at its top."""
+    tree = ast.parse(inspect.getsource(importlib.import_module(module)))
+    imports = [node for node in tree.body if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("volatilis")]
+    names = {}
+    for node in imports:
+        for alias in node.names:
+            inner = f"{node.module}.{alias.name}"
+            names[alias.asname or alias.name] = inner if inner in sys.modules else str(node.module)
+    return names

@@ -30,7 +30,7 @@ FORMAT = 2  # of the files
 
 # The sources of kernels: a module, or a package where the name ends with a slash. Every key holds their text.
 SOURCES = (
-    *("special", "surprise", "running/drivers", "families/", "learners/", "behaviour/responses/", "behaviour/fitting/drivers"),
+    *("special", "surprise", "running/drivers", "families/", "learners/", "behaviour/responses/", "behaviour/drivers"),
     *("_compiler/", "_core/fields"),
 )
 
