@@ -11,14 +11,19 @@ import pandas as pd
 import pytest
 
 import volatilis as vl
+from volatilis.cli.window_options import Windows, older_window
 from volatilis.paper.figures import predictions
-from volatilis.separation import Question, Window, parse_window, separate
-from volatilis.separation.selections import DELTAS, PROBABILITIES, SIGNS, Selected
+from volatilis.predictions import FirstWindow, SecondWindow
+from volatilis.predictions.windows import ERRORS, PROBABILITIES, SIGNS
+from volatilis.separation import Question, separate
+from volatilis.separation.selections import Selected
 
 from .tasks import order_for, separated, simulated
 
 SCALED = "gaussian:sigma=5,mu_0=150,sigma_0=10"
 LEARNERS = ["nas12*:p_c=0.1", "merge:n=5,p_c=0.1"]
+DELTAS = (0.0, *ERRORS)
+AFTER = Question(first_window=FirstWindow(side="after"))  # as the paper's text has it
 
 
 def density(y: float, mean: float, spread: float) -> float:
@@ -26,36 +31,38 @@ def density(y: float, mean: float, spread: float) -> float:
 
 
 def brute_force(
-    frame: pd.DataFrame, result: pd.DataFrame, label: str, family: vl.Gaussian, window: Window, new: str | None = None
+    frame: pd.DataFrame, result: pd.DataFrame, label: str, family: vl.Gaussian, question: Question, new: str | None = None
 ) -> dict[tuple[int, int, float], list[int]]:
     """The rows of every selection: for a prior N(0, 1), after dividing everything by sigma_0 and measuring from mu_0.
 
     Prediction 1: { 1 < t: ||theta_{t-1}| - theta| < dtheta, ||delta_t| - delta| < ddelta, |sigma_t - sigma_C| < dsigma, s_t = s }
+    or with sigma_{t-1}, as the window says,
     with delta_t = y_t - theta_{t-1} and s_t = sign(delta_t theta_{t-1}).
     Prediction 2: { |P(y; pi) - p| < dp, |P(y; pi_0) - p| < dp }.
     """
     chosen: dict[tuple[int, int, float], list[int]] = {(1, s, d): [] for s in SIGNS for d in DELTAS}
     chosen |= {(2, 0, p): [] for p in PROBABILITIES}
+    window, second = question.first_window, question.second_window
     for _, rows in frame.groupby("subject"):
-        before, t = 0.0, 0
+        before, spread, t = 0.0, 1.0, 0
         for i in rows.index:
             if new is not None and frame.loc[i, new]:
-                before, t = 0.0, 0
+                before, spread, t = 0.0, 1.0, 0
             t += 1
             y = (frame.loc[i, "outcome"] - family.mu_0) / family.sigma_0
             delta = y - before
             after = math.sqrt(result.loc[i, f"{label}_variance"]) / family.sigma_0
-            in_window = abs(abs(before) - window.theta) < window.theta_width and abs(after - window.spread) < window.spread_width
-            if t > 1 and in_window:
+            sure = abs((after if window.side == "after" else spread) - window.spread) < window.spread_width
+            if t > 1 and sure and abs(abs(before) - window.prediction) < window.prediction_width:
                 for d in DELTAS:
-                    if abs(abs(delta) - d) < window.delta_width and delta * before != 0.0:
+                    if abs(abs(delta) - d) < window.error_width and delta * before != 0.0:
                         chosen[1, 1 if delta * before > 0.0 else -1, d].append(i)
             p_0 = density(y, 0.0, math.sqrt(1.0 + (family.sigma / family.sigma_0) ** 2))
             p = p_0 / result.loc[i, f"{label}_bayes_factor_surprise"]
             for q in PROBABILITIES:
-                if abs(p - q) < window.p_width and abs(p_0 - q) < window.p_width:
+                if abs(p - q) < second.p_width and abs(p_0 - q) < second.p_width:
                     chosen[2, 0, q].append(i)
-            before = (result.loc[i, f"{label}_mean"] - family.mu_0) / family.sigma_0
+            before, spread = (result.loc[i, f"{label}_mean"] - family.mu_0) / family.sigma_0, after
     return chosen
 
 
@@ -72,27 +79,34 @@ def compare(
             assert value == pytest.approx(mean, rel=1e-9, nan_ok=True)
 
 
+@pytest.mark.parametrize("question", [Question(), AFTER])
 @pytest.mark.parametrize("new", [None, "new"])
 @pytest.mark.parametrize("family", ["gaussian:sigma=0.5", SCALED])
-def test_counts_are_those_of_a_loop_over_trials(family: str, new: str | None, tmp_path: pathlib.Path) -> None:
+def test_counts_are_those_of_a_loop_over_trials(family: str, new: str | None, question: Question, tmp_path: pathlib.Path) -> None:
     frame = simulated(family, runs=4, trials=250)
     frame["new"] = (frame["trial"] % 60 == 0).astype(int)
-    found, result = separated(frame, tmp_path, family, LEARNERS, reset=new)
+    found, result = separated(frame, tmp_path, family, LEARNERS, question, reset=new)
     made = result.learners["merge", ("0",)].family
     total = 0
     for label in ("nas12_star", "merge"):
-        chosen = brute_force(frame, result.frame, label, made, Window(), new)
+        chosen = brute_force(frame, result.frame, label, made, question, new)
         total += sum(map(len, chosen.values()))
         compare(found.selected, chosen, frame, result.frame, label)
     assert total > 500
 
 
-def test_narrow_windows(tmp_path: pathlib.Path) -> None:
+@pytest.mark.parametrize("side", ["before", "after"])
+def test_narrow_windows(side: str, tmp_path: pathlib.Path) -> None:
     frame = simulated("gaussian:sigma=0.5", runs=3, trials=300)
-    window = parse_window(["theta=0.8:0.4", "spread=0.25:0.05", "delta=0.05", "p=0.03"])
-    assert window == Window(0.8, 0.4, 0.25, 0.05, 0.05, 0.03)
-    found, result = separated(frame, tmp_path, "gaussian:sigma=0.5", LEARNERS, Question(window=window))
-    chosen = brute_force(frame, result.frame, "merge", vl.Gaussian(0.5), window)
+    older = ["theta=0.8:0.4", "spread=0.25:0.05", "delta=0.05", "p=0.03"]
+    first, second = Windows(confidence_side=side).both(older=older)
+    assert first == FirstWindow(0.8, 0.4, 0.25, 0.05, side=side, error_width=0.05)
+    assert second == SecondWindow(p_width=0.03)
+    same = Windows("0.8,0.4", "0.25,0.05", side, error_width=0.05, p_width=0.03)
+    assert same.both() == (first, second)
+    question = Question(first_window=first, second_window=second)
+    found, result = separated(frame, tmp_path, "gaussian:sigma=0.5", LEARNERS, question)
+    chosen = brute_force(frame, result.frame, "merge", vl.Gaussian(0.5), question)
     assert sum(map(len, chosen.values())) > 0
     compare(found.selected, chosen, frame, result.frame, "merge")
 
@@ -100,7 +114,7 @@ def test_narrow_windows(tmp_path: pathlib.Path) -> None:
 def test_the_paper_selects_the_same_trials() -> None:
     """The masks that Figures 10 and 11 are made with, on the same subjects."""
     from volatilis.separation.rows import Rows
-    from volatilis.separation.selections import first_selection, make_trials, second_selection
+    from volatilis.separation.selections import make_runs, select_first, select_second
 
     subjects, trials, family = 5, 200, vl.Gaussian(0.5)
     setting = predictions._Setting(subjects, trials, 1, 0.5, 0.1, 0.05)
@@ -109,17 +123,18 @@ def test_the_paper_selects_the_same_trials() -> None:
     names = ("mean", "variance", "log_bayes_factor_surprise", "shannon_surprise")
     measures = {name: np.concatenate([getattr(trace, name) for trace in traces]) for name in names}
     run, step = np.repeat(np.arange(subjects), trials), np.tile(np.arange(trials) + 1, subjects)
-    ours = make_trials(measures, Rows(run, [], step, {}), setting._ys.ravel(), [family] * subjects)
+    ours = make_runs(measures, Rows(run, [], step, {}), setting._ys.ravel(), [family] * subjects)
     first = predictions._masks_first(theirs, predictions.PUBLISHED_WINDOW, DELTAS).sum(axis=(2, 3))
-    found = first_selection("x", ours, Window(), (0.5, 1.0))
+    found = select_first("x", ours, FirstWindow(side="after", errors=DELTAS))
     assert {(s.sign, s.at): s.trials for s in found} == {
         (sign, delta): first[i, j] for i, sign in enumerate(predictions.SIGNS) for j, delta in enumerate(predictions.DELTAS)
     }
-    second = predictions._masks_second(theirs, Window().p_width, PROBABILITIES).sum(axis=(1, 2))
-    assert [s.trials for s in second_selection("x", ours, Window())] == second.tolist()
+    second = predictions._masks_second(theirs, SecondWindow().p_width, PROBABILITIES).sum(axis=(1, 2))
+    assert [s.trials for s in select_second("x", ours, SecondWindow())] == second.tolist()
     assert PROBABILITIES == predictions.PROBABILITIES
     window = predictions.PUBLISHED_WINDOW
-    assert Window()[:5] == (window.theta, window.theta_width, window.spread, window.spread_width, window.delta_width)
+    widths = (window.theta, window.theta_width, window.spread, window.spread_width)
+    assert FirstWindow()[:4] == widths
 
 
 def test_the_sign_bias_is_an_underestimation_and_orders_the_surprises(tmp_path: pathlib.Path) -> None:
@@ -141,7 +156,7 @@ def test_a_persons_own_prediction_and_confidence(tmp_path: pathlib.Path) -> None
     frame["guess"], frame["sure"] = rng.normal(0.0, 1.0, len(frame)), rng.integers(1, 6, len(frame))
     frame.loc[7, "guess"] = np.nan
     order = order_for(frame, tmp_path, "gaussian:sigma=0.5", ["nas12*:p_c=0.1"])
-    question = Question(prediction="guess", confidence="sure", window=Window(confidence=(4.0, 1.5)))
+    question = Question(prediction="guess", confidence="sure", first_window=FirstWindow(confidence=(2.5, 5.5), side="after"))
     found = {(s.sign, s.at): s.trials for s in separate(order, question).selected if s.prediction == 1}
     error, guess = frame["outcome"] - frame["guess"], frame["guess"]
     alike = (np.abs(np.abs(guess) - 1.0) < 0.25) & frame["sure"].isin([3, 4, 5]) & (frame["trial"] > 0)
@@ -164,12 +179,22 @@ def test_an_estimate_after_the_outcome_is_the_next_trials_prediction(tmp_path: p
         separate(order, Question(prediction="guess", estimate="estimate"))
 
 
-def test_confidence_without_a_window_is_the_middle_of_it(tmp_path: pathlib.Path) -> None:
-    frame = simulated("gaussian:sigma=0.5", runs=1, trials=100)
-    frame["sure"] = np.random.default_rng(4).integers(1, 6, len(frame))
+@pytest.mark.parametrize("side", ["before", "after"])
+def test_confidence_without_a_window_is_the_middle_of_it(side: str, tmp_path: pathlib.Path) -> None:
+    """The middle 80 % of each run, as in `volatilis predict`; confidence is stated after the row's outcome."""
+    frame = simulated("gaussian:sigma=0.5", runs=2, trials=200)
+    frame["sure"] = np.random.default_rng(4).normal(0.0, 1.0, len(frame)) + 3.0 * frame["subject"]
+    frame["guess"] = np.random.default_rng(5).normal(0.0, 1.0, len(frame))
     order = order_for(frame, tmp_path, "gaussian:sigma=0.5", ["nas12*:p_c=0.1"])
-    found = separate(order, Question(confidence="sure"))
-    assert found.spread_windows["nas12_star"] == pytest.approx((frame["sure"].median(), frame["sure"].std(ddof=0)))
+    question = Question(prediction="guess", confidence="sure", first_window=FirstWindow(side=side))
+    found = {(s.sign, s.at): s.trials for s in separate(order, question).selected if s.prediction == 1}
+    sure = frame["sure"] if side == "after" else frame.groupby("subject")["sure"].shift(1)
+    low, high = (sure.groupby(frame["subject"]).transform(lambda own, q=q: own.quantile(q)) for q in (0.1, 0.9))
+    error, guess = frame["outcome"] - frame["guess"], frame["guess"]
+    alike = (np.abs(np.abs(guess) - 1.0) < 0.25) & (sure >= low) & (sure <= high) & (frame["trial"] > 0)
+    for (sign, delta), trials in found.items():
+        assert trials == int((alike & (np.sign(error * guess) == sign) & (np.abs(np.abs(error) - delta) < 0.1)).sum())
+    assert sum(found.values()) > 30
 
 
 def test_other_families_and_leaky_say_why_not(tmp_path: pathlib.Path) -> None:
@@ -187,4 +212,4 @@ def test_other_families_and_leaky_say_why_not(tmp_path: pathlib.Path) -> None:
 @pytest.mark.parametrize("text", ["theta=1", "theta=1:0", "delta=1:2", "p=x", "sigma=1", "p", "p=nan", "spread=0.5:-1"])
 def test_windows_that_are_not_accepted(text: str) -> None:
     with pytest.raises(ValueError, match="MIDDLE:WIDTH"):
-        parse_window([text])
+        older_window(text, FirstWindow(), SecondWindow())

@@ -8,6 +8,8 @@ import typer
 
 from volatilis.cli import options
 from volatilis.cli.errors import reported
+from volatilis.cli.option_groups import with_groups
+from volatilis.cli.window_options import ConfidenceWindow, OlderWindow, Windows
 
 EXAMPLES = """
 Examples:
@@ -30,22 +32,16 @@ Prediction = Annotated[
 ]
 Estimate = Annotated[str | None, typer.Option(metavar="COLUMN", help="The same, where it is made after the row's outcome.")]
 Confidence = Annotated[str | None, typer.Option(metavar="COLUMN", help="A person's confidence, stated after the row's outcome.")]
-Window = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="NAME=...",
-        help="Which trials the predictions take for alike: theta=1:0.25, spread=0.5:1 or confidence=3:1 (middle and width), "
-        "delta=0.1, p=0.0125 (width). In units of sigma_0 but for confidence; may be given several times.",
-    ),
-]
 Effect = Annotated[float, typer.Option(help="How an indicator correlates with the measure it reflects, trial by trial.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no tables: the advice only.")]
 
 
+@with_groups
 def separate(
     table: options.Table,
     family: options.Family,
     learner: options.Learner,
+    windows: Windows,
     out: Out = None,
     plot: Plot = None,
     selections: Selections = None,
@@ -60,7 +56,8 @@ def separate(
     prediction: Prediction = None,
     estimate: Estimate = None,
     confidence: Confidence = None,
-    window: Window = None,
+    confidence_window: ConfidenceWindow = None,
+    window: OlderWindow = None,
     effect: Effect = 0.2,
     missing: options.Missing = "error",
     categories: options.Categories = None,
@@ -71,7 +68,7 @@ def separate(
     """Can these measures be told apart? Before anyone is scanned: which measures and learners these outcomes separate."""
     with reported("separate"):
         from volatilis._core.progress import one_bar
-        from volatilis.separation import Question, parse_window, separate, terminal, writing
+        from volatilis.separation import Question, separate, terminal, writing
         from volatilis.tables import check_outputs
 
         check_outputs({"--out": out, "--selections": selections}, plot, table)
@@ -79,7 +76,15 @@ def separate(
         order = options.order_from(
             table, family, learner, by, outcome, trial, reset, measures, missing, categories, seed, workers, *roles
         )
-        question = Question(prediction, estimate, confidence, parse_window(window or ()), effect)
+        first, second = windows.both(confidence_window, window or ())
+        question = Question(
+            prediction=prediction,
+            estimate=estimate,
+            confidence=confidence,
+            first_window=first,
+            second_window=second,
+            effect=effect,
+        )
         with one_bar(f"comparing over {table}", quiet) as progress:
             found = separate(order, question, progress)
         if out is not None:

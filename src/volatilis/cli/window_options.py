@@ -1,7 +1,9 @@
-"""Options for the windows of the two predictions: which trials count as alike."""
+"""Options for the windows of the two predictions, the same in all commands: which trials count as alike."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
@@ -16,13 +18,17 @@ WINDOWS = "Windows, in prior standard deviations"
 ConfidenceWindow = Annotated[
     str | None,
     typer.Option(
-        metavar="LOW,HIGH", help="Of the measured confidence; a person's middle 80 % if not given.", rich_help_panel=WINDOWS
+        metavar="LOW,HIGH",
+        help="Of the reported confidence, in its own units; a person's middle 80 % if not given.",
+        rich_help_panel=WINDOWS,
     ),
 ]
+# what `volatilis separate` took before all commands had the same options
+OlderWindow = Annotated[list[str] | None, typer.Option("--window", metavar="NAME=...", hidden=True)]
 
 
 class Windows(NamedTuple):
-    """Of trials that a learner tells about. A measured confidence has a window of its own (`ConfidenceWindow`)."""
+    """Of trials for which a learner has a belief. A reported confidence has a window of its own (`ConfidenceWindow`)."""
 
     prediction_window: Annotated[
         str, typer.Option(metavar="MIDDLE,WIDTH", help="Of the absolute prediction.", rich_help_panel=WINDOWS)
@@ -43,16 +49,59 @@ class Windows(NamedTuple):
     p_width: Annotated[float, typer.Option(help="How far from them.", rich_help_panel=WINDOWS)] = 0.0125
     least: Annotated[int, typer.Option(min=1, help="Trials that a person's average must rest on.", rich_help_panel=WINDOWS)] = 1
 
-    def both(self, confidence: str | None = None) -> tuple[FirstWindow, SecondWindow]:
-        """The windows of prediction 1 and of prediction 2."""
+    def both(self, confidence: str | None = None, older: Sequence[str] = ()) -> tuple[FirstWindow, SecondWindow]:
+        """The windows of prediction 1 and of prediction 2.
+
+        older   texts of `--window`, which change them
+        """
         from volatilis.predictions.windows import FirstWindow, SecondWindow
 
-        middle, width = numbers("prediction-window", self.prediction_window, 2)
+        prediction, prediction_width = numbers("prediction-window", self.prediction_window, 2)
         spread, spread_width = numbers("spread-window", self.spread_window, 2)
-        ends = None
-        if confidence is not None:
-            low, high = numbers("confidence-window", confidence, 2)
-            ends = (low, high)
-        compared, side = steps("errors", self.errors), self.confidence_side
-        first = FirstWindow(middle, width, spread, spread_width, ends, side, compared, self.error_width, self.least)
-        return first, SecondWindow(steps("probabilities", self.probabilities), self.p_width, self.least)
+        first = FirstWindow(
+            prediction=prediction,
+            prediction_width=prediction_width,
+            spread=spread,
+            spread_width=spread_width,
+            confidence=None if confidence is None else _ends(confidence),
+            side=self.confidence_side,
+            errors=steps("errors", self.errors),
+            error_width=self.error_width,
+            least=self.least,
+        )
+        second = SecondWindow(p=steps("probabilities", self.probabilities), p_width=self.p_width, least=self.least)
+        for text in older:
+            first, second = older_window(text, first, second)
+        return first, second
+
+
+def _ends(text: str) -> tuple[float, float]:
+    low, high = numbers("confidence-window", text, 2)
+    return low, high
+
+
+def older_window(text: str, first: FirstWindow, second: SecondWindow) -> tuple[FirstWindow, SecondWindow]:
+    """The windows changed by theta=1:0.25 (middle and width), spread=0.5:1, confidence=3:1, delta=0.1 or p=0.0125 (widths)."""
+    name, _, value = text.partition("=")
+    try:
+        given = [float(part) for part in value.split(":")]
+    except ValueError:
+        given = []
+    count = {"theta": 2, "spread": 2, "confidence": 2, "delta": 1, "p": 1}.get(name)
+    if len(given) != count or not all(map(math.isfinite, given)) or not given[-1] > 0.0:
+        raise ValueError(
+            f"--window {text}: not accepted; theta=MIDDLE:WIDTH, spread=MIDDLE:WIDTH, confidence=MIDDLE:WIDTH, "
+            "delta=WIDTH and p=WIDTH are, with a width above 0. Better use --prediction-window, --spread-window, "
+            "--confidence-window, --error-width and --p-width, as in volatilis predict"
+        )
+    middle, width = given[0], given[-1]
+    if name == "theta":
+        return first._replace(prediction=middle, prediction_width=width), second
+    if name == "spread":
+        return first._replace(spread=middle, spread_width=width), second
+    if name == "confidence":  # its ends were left out
+        inside = (math.nextafter(middle - width, math.inf), math.nextafter(middle + width, -math.inf))
+        return first._replace(confidence=inside), second
+    if name == "delta":
+        return first._replace(error_width=width), second
+    return first, second._replace(p_width=width)

@@ -232,7 +232,21 @@ class SecondWindow(NamedTuple):
 
 
 def check_windows(first: FirstWindow, second: SecondWindow) -> None:
-    """A window that no trial can be in is a mistake."""
+    """Refuse windows that no trial can be in, and windows that no slope can be computed from."""
+    check_selection(first, second)
+    if len(first.errors) < 2 or min(first.errors) <= 0.0:
+        raise ValueError("prediction 1 needs two or more absolute errors, all above 0")
+    if len(second.p) and second.p_width >= min(second.p):
+        raise ValueError(
+            f"p_width = {second.p_width:g} is not below the smallest probability, {min(second.p):g}: its window would hold "
+            "outcomes that the belief holds to be impossible, whose Bayes Factor Surprise has no bound"
+        )
+    if len(second.p) < 2 or min(second.p) <= 0.0:
+        raise ValueError("prediction 2 needs two or more probabilities, all above 0")
+
+
+def check_selection(first: FirstWindow, second: SecondWindow) -> None:
+    """Refuse windows that no trial can be in."""
     for name, width in (
         ("prediction_width", first.prediction_width),
         ("spread_width", first.spread_width),
@@ -247,12 +261,3 @@ def check_windows(first: FirstWindow, second: SecondWindow) -> None:
         raise ValueError(f"the confidence window {first.confidence[0]:g} to {first.confidence[1]:g} is empty")
     if min(first.least, second.least) < 1:
         raise ValueError("an average rests on one trial at least")
-    if len(first.errors) < 2 or min(first.errors) <= 0.0:
-        raise ValueError("prediction 1 needs two or more absolute errors, all above 0")
-    if len(second.p) and second.p_width >= min(second.p):
-        raise ValueError(
-            f"p_width = {second.p_width:g} is not below the smallest probability, {min(second.p):g}: its window would hold "
-            "outcomes that the belief holds to be impossible, whose Bayes Factor Surprise has no bound"
-        )
-    if len(second.p) < 2 or min(second.p) <= 0.0:
-        raise ValueError("prediction 2 needs two or more probabilities, all above 0")

@@ -1,7 +1,6 @@
 """Which measures and learners a sequence of outcomes can tell apart, before anyone is scanned."""
 
 from volatilis.separation.advice import advice, verdict
-from volatilis.separation.selections import Window, parse_window
 from volatilis.separation.study import Question, Separation, separate
 
-__all__ = ["Question", "Separation", "Window", "advice", "parse_window", "separate", "verdict"]
+__all__ = ["Question", "Separation", "advice", "separate", "verdict"]

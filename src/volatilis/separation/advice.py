@@ -216,7 +216,7 @@ def _inflated(separation: Separation) -> list[str]:
 
 def _first_prediction(separation: Separation) -> list[str]:
     said = []
-    for label in separation.spread_windows:
+    for label in separation.selected_labels:
         own = [s for s in separation.selected if s.label == label and s.prediction == 1 and s.at > 0.0]
         fewer = {d: min(s.trials for s in own if s.at == d) for d in dict.fromkeys(s.at for s in own)}
         enough = [d for d, trials in fewer.items() if trials >= ENOUGH]
@@ -227,7 +227,7 @@ def _first_prediction(separation: Separation) -> list[str]:
 
 def _second_prediction(separation: Separation) -> list[str]:
     said = []
-    for label in separation.spread_windows:
+    for label in separation.selected_labels:
         own = [s for s in separation.selected if s.label == label and s.prediction == 2]
         enough = [s.at for s in own if s.trials >= ENOUGH]
         few = "" if len(enough) >= FEWEST_POINTS else f"; a slope needs {FEWEST_POINTS} at least"

@@ -8,21 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from volatilis.catalogue import LEARNERS
+from volatilis.predictions.windows import FirstWindow, SecondWindow, check_selection
 from volatilis.separation.equivalences import Equivalence, Flatness, equivalences
 from volatilis.separation.flatness import change_probabilities, measure_flatness
 from volatilis.separation.regressors import Regressors, chosen_columns, make_regressors
 from volatilis.separation.relations import Carried, Inflation, Pair, carried, inflations, pairs
 from volatilis.separation.rows import Rows, read_rows
-from volatilis.separation.selections import (
-    Selected,
-    Unselected,
-    Window,
-    first_selection,
-    make_trials,
-    second_selection,
-    spread_window,
-    why_not,
-)
+from volatilis.separation.selections import MEASURES, Selected, Unselected, make_runs, select_first, select_second, why_not
 from volatilis.trials import Order, Result, compute
 
 NEEDED = ("mean", "variance", "log_bayes_factor_surprise", "shannon_surprise", "log_predictive")
@@ -33,13 +25,15 @@ class Question(NamedTuple):
 
     prediction   made before the row's outcome; or estimate, made after it
     confidence   stated after the row's outcome
+    first_window, second_window   which trials the paper's predictions take for alike
     effect       how an indicator correlates with the measure that it reflects, trial by trial
     """
 
     prediction: str | None = None
     estimate: str | None = None
     confidence: str | None = None
-    window: Window = Window()
+    first_window: FirstWindow = FirstWindow()
+    second_window: SecondWindow = SecondWindow()
     effect: float = 0.2
 
 
@@ -55,7 +49,6 @@ class Separation(NamedTuple):
     flatness: dict[str, Flatness]
     selected: list[Selected]
     unselected: list[Unselected]
-    spread_windows: dict[str, tuple[float, float]]
     rows: int
     runs: int
     question: Question
@@ -63,6 +56,11 @@ class Separation(NamedTuple):
     @property
     def trials(self) -> int:
         return len(self.regressors.rows)
+
+    @property
+    def selected_labels(self) -> list[str]:
+        """The learners for which the paper's predictions are defined."""
+        return list(dict.fromkeys(one.label for one in self.selected))
 
     @property
     def equivalences(self) -> list[Equivalence]:
@@ -80,6 +78,7 @@ def separate(
     own = (question.prediction, question.estimate, question.confidence)
     if question.prediction is not None and question.estimate is not None:
         raise ValueError("a prediction made before the outcome and an estimate made after it say the same: name one of them")
+    check_selection(question.first_window, question.second_window)
     gaussian = order.family.name == "gaussian" or any(recipe.name in ("nas10", "nas12") for recipe in order.learners)
     if any(own) and not gaussian:
         raise ValueError(
@@ -90,7 +89,7 @@ def separate(
     regressors = make_regressors(result.frame, chosen_columns(order, result), rows.run)
     flatness = _flatness(result, regressors, rows)
     longest, starts = int(rows.step.max()), rows.step[regressors.rows] == 1
-    selected, unselected, windows = _selections(order, result, rows, question)
+    selected, unselected = _selections(order, result, rows, question)
     return Separation(
         regressors,
         pairs(regressors.values, regressors.ranks, question.effect, starts, lambda share: progress(0.5 + 0.5 * share)),
@@ -101,7 +100,6 @@ def separate(
         flatness,
         selected,
         unselected,
-        windows,
         len(rows.run),
         len(rows.keys),
         question,
@@ -146,27 +144,25 @@ def _own_inflations(regressors: Regressors) -> list[Inflation]:
     return result
 
 
-def _selections(
-    order: Order, result: Result, rows: Rows, question: Question
-) -> tuple[list[Selected], list[Unselected], dict[str, tuple[float, float]]]:
+def _selections(order: Order, result: Result, rows: Rows, question: Question) -> tuple[list[Selected], list[Unselected]]:
+    # Figure 10 begins at an error of 0. There the sign means little, so that nothing is compared, but its trials are counted
+    first_window = question.first_window._replace(errors=(0.0, *(error for error in question.first_window.errors if error > 0.0)))
     selected: list[Selected] = []
     unselected: list[Unselected] = []
-    windows: dict[str, tuple[float, float]] = {}
     for label in (recipe.label for recipe in order.learners):
         learners = [result.learners[label, key] for key in rows.keys]
         reason = why_not(learners[0])
-        measures = _measures(result, label, ("mean", "variance", "log_bayes_factor_surprise", "shannon_surprise"))
+        measures = _measures(result, label, MEASURES)
         if reason is not None or measures is None:
             unselected.append(Unselected(label, reason or "its measures are not single numbers"))
             continue
         confidence = None if question.confidence is None else rows.columns[question.confidence]
         families = [learner.family for learner in learners]
         outcome, prediction = rows.columns[order.outcome[0]], _prediction(rows, question)
-        trials = make_trials(measures, rows, outcome, families, prediction, confidence)
-        windows[label] = spread_window(trials, question.window, confidence is not None)
-        selected += first_selection(label, trials, question.window, windows[label])
-        selected += second_selection(label, trials, question.window)
-    return selected, unselected, windows
+        runs = make_runs(measures, rows, outcome, families, prediction, confidence)
+        selected += select_first(label, runs, first_window)
+        selected += select_second(label, runs, question.second_window)
+    return selected, unselected
 
 
 def _prediction(rows: Rows, question: Question) -> np.ndarray | None:

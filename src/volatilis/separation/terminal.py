@@ -111,18 +111,26 @@ def _show_selections(console: Console, separation: Separation) -> None:
         console.print(f"The paper's predictions with {labels}: none, since {reason}.")
     if not separation.selected:
         return
-    window, confidence = separation.question.window, separation.question.confidence
-    middle, width = next(iter(separation.spread_windows.values()))
-    alike = f"{confidence or 'spread'} {middle:g} ± {width:g}"
-    distance = f"prediction {window.theta:g} ± {window.theta_width:g} from the prior mean"
+    window, second_window = separation.question.first_window, separation.question.second_window
+    distance = f"prediction {window.prediction:g} ± {window.prediction_width:g} from the prior mean"
     first = [s for s in separation.selected if s.prediction == 1]
     second = [s for s in separation.selected if s.prediction == 2]
     console.print("[bold]Prediction 1[/bold]: trials of either sign bias; all in units of sigma_0")
-    console.print(f"{distance}, {alike}, error delta ± {window.delta_width:g}")
-    console.print(_first(first, list(separation.spread_windows)))
+    console.print(f"{distance}, {_alike(separation)}, error delta ± {window.error_width:g}")
+    console.print(_first(first, separation.selected_labels))
     console.print("[bold]Prediction 2[/bold]: trials whose outcome has the probability p under belief and prior")
-    console.print(f"p ± {window.p_width:g}, as a density per sigma_0")
-    console.print(_second(second, list(separation.spread_windows)))
+    console.print(f"p ± {second_window.p_width:g}, as a density per sigma_0")
+    console.print(_second(second, separation.selected_labels))
+
+
+def _alike(separation: Separation) -> str:
+    """What counts as the same confidence."""
+    window, confidence = separation.question.first_window, separation.question.confidence
+    if confidence is None:
+        return f"spread {window.spread:g} ± {window.spread_width:g} {window.side} the outcome"
+    if window.confidence is None:
+        return f"{confidence} {window.side} the outcome in the middle 80 % of its run"
+    return f"{confidence} {window.confidence[0]:g} to {window.confidence[1]:g} {window.side} the outcome"
 
 
 def _first(selected: list[Selected], labels: list[str]) -> Table:
