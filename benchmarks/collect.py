@@ -16,8 +16,8 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from volatilis.paper.figures.figures import FIGURES
-from volatilis.paper.outputs import tally
+from volatilis.paper.claims.showing import tally
+from volatilis.paper.figures import FIGURES
 
 Tables = Mapping[str, pathlib.Path]  # where the tables are, by their names in docs/results
 Writer = Callable[[Tables], str]

@@ -9,6 +9,7 @@ import pytest
 
 import volatilis as vl
 from volatilis.experiments import tuning
+from volatilis.paper.published import code, files
 
 ENVIRONMENT = vl.ChangingEnvironment(vl.Gaussian(1.0), 0.05)
 
@@ -25,7 +26,7 @@ def error_of(learner: object, seeds: range, steps: int) -> float:
 @pytest.mark.parametrize("learner", [vl.VarSMiLe, vl.Leaky, vl.Nas12Star, vl.Nas10])
 def test_the_value_found_is_as_good_as_a_fine_grid(learner: type) -> None:
     found = tuning.tune(learner, ENVIRONMENT, steps=3000, seeds=2)
-    grid = tuning.tune(learner, ENVIRONMENT, steps=3000, seeds=2, grid=tuning.published_grid(learner))
+    grid = tuning.tune(learner, ENVIRONMENT, steps=3000, seeds=2, grid=code.search_grid(learner))
     assert found.error <= grid.error * 1.002
     assert found.evaluations < 40 <= grid.evaluations
     assert found.error == pytest.approx(error_of(found.learner, range(2), 3000), rel=1e-12)
@@ -42,12 +43,12 @@ def test_a_bound_that_cuts_the_optimum_off_is_named() -> None:
 
 
 def test_published_grids() -> None:
-    assert tuning.published_bounds(vl.Leaky) == (0.0, 0.99)
-    assert tuning.published_bounds(vl.VarSMiLe) == pytest.approx((1e-4, 5.0))
-    assert tuning.published_bounds(vl.VarSMiLe, categorical=True) == pytest.approx((1e-4, 10.0))
-    assert tuning.published_bounds(vl.SMiLe) == pytest.approx((1e-4, 10.0))
-    assert tuning.published_bounds(vl.Nas12Star) == pytest.approx((1e-4, 0.1))
-    assert tuning.published_bounds(vl.Nas10)[1] == pytest.approx(0.855, abs=1e-3)
+    assert code.search_bounds(vl.Leaky) == (0.0, 0.99)
+    assert code.search_bounds(vl.VarSMiLe) == pytest.approx((1e-4, 5.0))
+    assert code.search_bounds(vl.VarSMiLe, categorical=True) == pytest.approx((1e-4, 10.0))
+    assert code.search_bounds(vl.SMiLe) == pytest.approx((1e-4, 10.0))
+    assert code.search_bounds(vl.Nas12Star) == pytest.approx((1e-4, 0.1))
+    assert code.search_bounds(vl.Nas10)[1] == pytest.approx(0.855, abs=1e-3)
 
 
 def test_what_has_no_free_parameter_is_refused() -> None:
@@ -59,10 +60,10 @@ def test_what_has_no_free_parameter_is_refused() -> None:
 
 def test_published_values(tmp_path: pathlib.Path) -> None:
     with pytest.raises(FileNotFoundError, match="gaussian_tuned_parameters"):
-        tuning.published_values(tmp_path)
-    path = tmp_path / tuning.PUBLISHED_FILE
+        files.tuned_values(tmp_path)
+    path = tmp_path / files.TUNED_FILE
     path.write_text("learner,sigma,p_c,value\nnas12star,0.1,0.0001,0.01\nleaky,5,0.1,0.99\n")
-    assert tuning.published_values(tmp_path) == {("Nas12*", 0.1, 0.0001): 0.01, ("Leaky", 5.0, 0.1): 0.99}
+    assert files.tuned_values(tmp_path) == {("Nas12*", 0.1, 0.0001): 0.01, ("Leaky", 5.0, 0.1): 0.99}
     path.write_text("learner,sigma,p_c,value\nnas12star,0.1,x,0.01\n")
     with pytest.raises(ValueError, match="line 2"):
-        tuning.published_values(tmp_path)
+        files.tuned_values(tmp_path)

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from benchmarks import collect
-from volatilis.paper.figures.figures import FIGURES
+from volatilis.paper.figures import FIGURES
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PARTS = "".join(f"text\n<!-- {name} -->\nstale {name}\n<!-- end {name} -->\n" for name in collect.WRITERS)

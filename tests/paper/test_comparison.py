@@ -17,8 +17,8 @@ import xarray as xr
 from scipy import stats
 
 from volatilis.paper import claims
-from volatilis.paper.published import comparison
-from volatilis.paper.published.comparison import ReferenceDataError, Summary
+from volatilis.paper import published as comparison
+from volatilis.paper.published import ReferenceDataError, Summary
 from volatilis.paper.published.files import learner_name, read_file
 
 REFERENCE = pathlib.Path(

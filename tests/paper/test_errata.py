@@ -13,9 +13,8 @@ import pytest
 import xarray as xr
 from scipy import stats
 
-from volatilis.paper.errata import effects
-from volatilis.paper.errata.errata import ERRATA
-from volatilis.paper.published.comparison import read
+from volatilis.paper.errata import ERRATA, effects
+from volatilis.paper.published import read
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 REFERENCE = pathlib.Path(os.environ.get("VOLATILIS_REFERENCE", ROOT.parent / "shared" / "reference"))

@@ -18,7 +18,7 @@ from tests.paper.sizes import TINY
 from volatilis.cli import app
 from volatilis.experiments import sweep
 from volatilis.paper import settings
-from volatilis.paper.files import room_in, save_picture, save_table
+from volatilis.paper.writing import room_in, save_picture, save_table
 
 
 def order(out: pathlib.Path) -> Result:

@@ -18,14 +18,16 @@ from tests.paper.sizes import TINY
 from volatilis.cli import app
 from volatilis.cli.paper import EXAMPLES
 from volatilis.paper import settings
-from volatilis.paper.claims import Claim, terminal
-from volatilis.paper.context import Order
-from volatilis.paper.figures.figures import FIGURES
-from volatilis.paper.new_learner import promises
-from volatilis.paper.outputs import tally
+from volatilis.paper.claims import Claim
+from volatilis.paper.claims.showing import lines, tally
+from volatilis.paper.context import PaperRequest
+from volatilis.paper.figures import FIGURES
+from volatilis.paper.learners import TUNED
 from volatilis.paper.published.code import PublishedStratifiedResampling, heavier, published_threshold
+from volatilis.paper.report import promises
 from volatilis.paper.reproduce import chosen, reproduce
-from volatilis.paper.tuned import TUNED
+from volatilis.paper.settings import Environment
+from volatilis.paper.tuned import Best, use_published
 
 CSV = ("gaussian", "categorical", "gaussian_transient", "categorical_robustness", "memory", "prediction1", "prediction2")
 
@@ -37,7 +39,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     folder = tmp_path_factory.mktemp("paper")
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(settings.SIZES, "tiny", TINY)
-        reproduce(Order(("all",), "tiny", folder))
+        reproduce(PaperRequest(("all",), "tiny", folder))
     return folder
 
 
@@ -105,9 +107,9 @@ def test_the_claims_can_be_read_in_a_pipe_and_are_counted(results: pathlib.Path,
 def test_wide_terminals_and_narrow_ones() -> None:
     claim = Claim("key", "2", "here", "word " * 40, "much", "as " * 50, "right " * 50, "does not hold", "sure")
     for width in (50, 80, 100):
-        told = list(terminal.lines([claim], width, colours=True))
-        assert max(len(re.sub("\033[^m]*m", "", line)) for line in told) <= width
-        assert "  \033[1;31mDOES NOT HOLD\033[0m" in told
+        shown = list(lines([claim], width, colours=True))
+        assert max(len(re.sub("\033[^m]*m", "", line)) for line in shown) <= width
+        assert "  \033[1;31mDOES NOT HOLD\033[0m" in shown
 
 
 @pytest.mark.parametrize(
@@ -131,7 +133,7 @@ def test_a_second_run_computes_nothing_and_agrees(results: pathlib.Path, monkeyp
     changing = {"claims.csv", "costs.csv", "merge.csv", "run.csv"}  # of all claims, costs and environments, those of the order
     before = {path.name: path.read_bytes() for path in (results / "data").iterdir() if path.name not in changing}
     monkeypatch.setattr("volatilis.experiments.sweep.compute", lambda *_: pytest.fail("computed again"))
-    reproduce(Order(("3", "memory"), "tiny", results))
+    reproduce(PaperRequest(("3", "memory"), "tiny", results))
     after = {path.name: path.read_bytes() for path in (results / "data").iterdir() if path.name not in changing}
     assert after == before
 
@@ -140,7 +142,7 @@ def test_a_second_run_computes_nothing_and_agrees(results: pathlib.Path, monkeyp
 def test_the_near_benchmark_says_how_near_it_is(results: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("tiny", "quick"):  # its distance is measured at quick size
         monkeypatch.setitem(settings.SIZES, name, TINY)
-    reproduce(Order(("6",), "tiny", results, benchmark="near"))
+    reproduce(PaperRequest(("6",), "tiny", results, benchmark="near"))
     lines = (results / "data" / "nearness_categorical.csv").read_text().splitlines()
     assert lines[0] == "s,p_c,distance,closest_learner"
     assert len(lines) == 1 + 7 * 6
@@ -191,7 +193,7 @@ def test_help_has_examples_that_fit() -> None:
 
 
 def test_one_figure_without_data(tmp_path: pathlib.Path) -> None:
-    assert reproduce(Order(("1",), "quick", tmp_path)) == tmp_path / "report.html"
+    assert reproduce(PaperRequest(("1",), "quick", tmp_path)).report == tmp_path / "report.html"
     assert [path.name for path in (tmp_path / "figures").iterdir() if path.suffix == ".png"] == ["figure_1.png"]
 
 
@@ -245,22 +247,24 @@ def test_fresh_forgets_only_after_all_was_checked(
     """A wrong reference with --fresh loses nothing, and --fresh of one size leaves what is stored of another."""
     monkeypatch.setitem(settings.SIZES, "tiny", TINY)
     monkeypatch.setitem(settings.SIZES, "other", TINY._replace(name="other"))
-    reproduce(Order(("2",), "tiny", tmp_path))
+    reproduce(PaperRequest(("2",), "tiny", tmp_path))
     before = {path.name for path in (tmp_path / "store").iterdir()}
     with pytest.raises((ValueError, OSError)):
-        reproduce(Order(("2",), "tiny", tmp_path, reference=tmp_path / "none", resume=False))
+        reproduce(PaperRequest(("2",), "tiny", tmp_path, reference=tmp_path / "none", resume=False))
     assert {path.name for path in (tmp_path / "store").iterdir()} == before
-    reproduce(Order(("1",), "other", tmp_path, resume=False))
+    reproduce(PaperRequest(("1",), "other", tmp_path, resume=False))
     assert {path.name for path in (tmp_path / "store").iterdir()} >= before
-    reproduce(Order(("1",), "tiny", tmp_path, resume=False))
+    reproduce(PaperRequest(("1",), "tiny", tmp_path, resume=False))
     assert not {path.name for path in (tmp_path / "store").iterdir() if path.suffix == ".zarr"}
 
 
 def test_a_reference_without_the_table_of_tuned_values(tmp_path: pathlib.Path) -> None:
     """The authors' own release has none: ours stand in."""
-    from volatilis.paper.tuned import published_or_none
-
-    assert published_or_none(tmp_path) == {}
+    where = Environment("gaussian", 0.1, 0.1)
+    ours = {("Leaky", where): Best(0.9, 0.9, None)}
+    assert use_published(ours, tmp_path) == ours
+    (tmp_path / "gaussian_tuned_parameters.csv").write_text("learner,sigma,p_c,value\nleaky,0.1,0.1,0.7\n")
+    assert use_published(ours, tmp_path) == {("Leaky", where): Best(0.9, 0.7, None)}
     (tmp_path / "gaussian_tuned_parameters.csv").write_text("learner,sigma,p_c,value\nleaky,0.1,0.1,1.7\n")
     with pytest.raises(ValueError, match=r"gaussian_tuned_parameters.csv, line 2: value 1.7"):
-        published_or_none(tmp_path)
+        use_published(ours, tmp_path)

@@ -43,10 +43,20 @@ def paper(
 ) -> None:
     """Reproduce the paper: every figure, every claim, and what changes once its mistakes are mended."""
     with reported("paper", f"What is done is kept in {out}; the same command goes on from there."):
-        from volatilis.paper.context import Order
-        from volatilis.paper.reproduce import reproduce
+        from volatilis.paper.context import PaperRequest
+        from volatilis.paper.reproduce import reproduce, show
 
-        reproduce(Order(tuple(figures or ("all",)), size, out, workers, scheduler, reference, benchmark, resume))
+        request = PaperRequest(
+            figures=tuple(figures or ("all",)),
+            size=size,
+            out=out,
+            workers=workers,
+            scheduler=scheduler,
+            reference=reference,
+            benchmark=benchmark,
+            resume=resume,
+        )
+        show(reproduce(request))
 
 
 paper.__doc__ = f"{paper.__doc__}\n\n{EXAMPLES}"

@@ -10,8 +10,6 @@ chance. The search is bounded, in the parameter's own scale: a coarse scan for t
 from __future__ import annotations
 
 import math
-import os
-import pathlib
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -78,24 +76,6 @@ FREE: dict[type, Parameter] = {
 }
 
 
-def published_grid(learner: type, categorical: bool = False) -> np.ndarray:
-    """The values that the paper's authors tried (errata, the published settings)."""
-    rates = np.logspace(-4, -1, 40)
-    if learner is Leaky:
-        return np.arange(100) / 100.0
-    if learner in (VarSMiLe, SMiLe):
-        largest = 10.0 if categorical or learner is SMiLe else 5.0
-        return np.concatenate([rates, np.arange(0.11, largest + 0.005, 0.01)])
-    if learner in (Nas10Star, Nas12Star):
-        return rates
-    return np.logspace(-4, 0, 60)[:-1]
-
-
-def published_bounds(learner: type, categorical: bool = False) -> tuple[float, float]:
-    grid = published_grid(learner, categorical)
-    return float(grid[0]), float(grid[-1])
-
-
 def tune(
     learner: type,
     environment: ChangingEnvironment,
@@ -110,7 +90,7 @@ def tune(
     learner   a class: VarSMiLe, SMiLe, Leaky, Nas10Star, Nas12Star, Nas10 or Nas12
     seeds     how many sequences of `steps` observations, or which
     bounds    where to search; None takes wide ones
-    grid      try these values instead, such as `published_grid(learner)`
+    grid      try these values instead, in this order
     stop      asked before each value; True ends the search with `Stopped`
     """
     if learner not in FREE:
@@ -182,38 +162,3 @@ class _Sequence:
         arguments = (self._theta, self._theta, self._since, np.array([0, steps]), sums, np.zeros((2, 0)))
         Call(drivers.accumulate_errors, learner, state, self._ys, *arguments, release_gil=True)()
         return float(sums[0] / steps)
-
-
-# --- the published values ------------------------------------------------------------------------------------------------
-
-PUBLISHED_FILE = "gaussian_tuned_parameters.csv"
-_PUBLISHED_NAMES = {
-    "varsmile": "VarSMiLe",
-    "smile": "SMiLe",
-    "leaky": "Leaky",
-    "nas10star": "Nas10*",
-    "nas12star": "Nas12*",
-    "nas10": "Nas10",
-    "nas12": "Nas12",
-}
-
-
-def published_values(folder: str | os.PathLike[str]) -> dict[tuple[str, float, float], float]:
-    """(learner, sigma, p_c) -> the value the authors tuned, from `gaussian_tuned_parameters.csv` in a reference folder."""
-    import csv
-
-    path = pathlib.Path(folder) / PUBLISHED_FILE
-    if not path.is_file():
-        raise FileNotFoundError(f"{path}: no such file; a reference folder holds it beside heatmaps/ and afterswitch/")
-    values: dict[tuple[str, float, float], float] = {}
-    with path.open(newline="") as lines:
-        for number, row in enumerate(csv.DictReader(lines), start=2):
-            try:
-                name = _PUBLISHED_NAMES[row["learner"]]
-                value = float(row["value"])
-                if not 0.0 < value < (1.0 if name != "VarSMiLe" and name != "SMiLe" else math.inf):
-                    raise ValueError(f"value {value}")
-                values[name, float(row["sigma"]), float(row["p_c"])] = value
-            except (KeyError, ValueError, TypeError) as error:
-                raise ValueError(f"{path}, line {number}: {error} in {row}; learner,sigma,p_c,value is accepted") from None
-    return values

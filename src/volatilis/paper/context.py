@@ -1,21 +1,34 @@
-"""What all figures of one run share: size, folder, workers, tuned parameters, and how to show progress."""
+"""What one run of `volatilis paper` works with: the request, and the context that all figures share."""
 
 from __future__ import annotations
 
 import pathlib
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, NamedTuple
 
 from volatilis.experiments.sweep import Plan, sweep
 from volatilis.paper.ledger import Ledger
-from volatilis.paper.settings import NOISES, RATES, Size
-from volatilis.paper.tuned import Best, Environment, tune_all, use_published
+from volatilis.paper.settings import Environment, Size
+from volatilis.paper.tuned import Best, tune_all, use_published
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 Progress = Callable[[str, float], None]  # what is being done, and which share of it is done
 
 
-class Order(NamedTuple):
-    """What was asked for on the command line."""
+class PaperRequest(NamedTuple):
+    """What to reproduce, and how.
+
+    figures     their keys; ("all",), or ("claims",) for the claims only
+    size        a name in settings.SIZES
+    out         the folder for figures, data and report; what an earlier run stored in it is used
+    workers     threads; None takes one per core
+    scheduler   the address of a Dask scheduler, to tune and simulate there instead
+    reference   the folder of the authors' data, to compare with
+    benchmark   "exact", or "near": Merge80 in the place of Exact Bayes
+    resume      False: forget first what is stored of this size and benchmark
+    """
 
     figures: tuple[str, ...] = ("all",)
     size: str = "quick"
@@ -25,6 +38,10 @@ class Order(NamedTuple):
     reference: pathlib.Path | None = None
     benchmark: str = "exact"
     resume: bool = True
+
+    @property
+    def only_claims(self) -> bool:
+        return self.figures == ("claims",)
 
 
 class Context(NamedTuple):
@@ -39,12 +56,14 @@ class Context(NamedTuple):
     progress: Progress
     ledger: Ledger
 
-    def sweep(self, plan: Plan) -> Any:
+    def sweep(self, plan: Plan) -> xr.Dataset:
+        """The results of a plan; those in the store are not computed again."""
         return sweep(
             plan, self.folder / "store", self.workers, self.scheduler, progress=lambda share: self._advance(plan.name, share)
         )
 
-    def tuned(self, environments: list[Environment]) -> dict[tuple[str, Environment], Best]:
+    def tuned(self, environments: Iterable[Environment]) -> dict[tuple[str, Environment], Best]:
+        """The tuned values of every learner for these environments."""
         with self.ledger.part("tuning"):
             values = tune_all(
                 environments,
@@ -59,8 +78,3 @@ class Context(NamedTuple):
     def _advance(self, what: str, share: float) -> None:
         self.ledger.charge()
         self.progress(what, share)
-
-
-def grid_environments(task: str) -> list[Environment]:
-    """Row by row of the paper's heat maps."""
-    return [Environment(task, noise, p_c) for noise in NOISES[task] for p_c in RATES]

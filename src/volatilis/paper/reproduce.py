@@ -1,69 +1,76 @@
-"""`volatilis paper`: simulate what the chosen figures need, draw them, judge the claims, write the report."""
+"""`volatilis paper`: simulate what the chosen figures need, draw them, judge the claims, write the report.
+
+result = reproduce(PaperRequest(("3", "10"), size="quick", out=folder))
+show(result)
+"""
 
 from __future__ import annotations
 
-import os
 import pathlib
 import re
 import shutil
 import sys
-from typing import Any
+from collections.abc import Iterable
+from typing import NamedTuple
 
 from volatilis._core import cluster
-from volatilis._core.files import whole_file
-from volatilis.experiments.tuning import PUBLISHED_FILE
-from volatilis.paper.context import Context, Order
-from volatilis.paper.figures.figures import FIGURES, SIMULATE, Data, Drawn, Figure
-from volatilis.paper.files import room_in, save_picture, save_table
+from volatilis._core.files import write_text
+from volatilis.paper import published
+from volatilis.paper.claims import Claim, evaluate, showing, to_frame
+from volatilis.paper.context import Context, PaperRequest
+from volatilis.paper.figures import FIGURES, SIMULATE, Data, Drawn, Figure
 from volatilis.paper.ledger import Ledger
+from volatilis.paper.published.files import TUNED_FILE, has_tuned_values
+from volatilis.paper.report import write_report
 from volatilis.paper.settings import SIZES
-from volatilis.paper.tables import csv_name, over_seeds, table_of, with_excess
-from volatilis.paper.tuned import published_or_none
+from volatilis.paper.writing import output_folder, room_in, save_dataset, save_picture, save_table
 
 
-def reproduce(order: Order) -> pathlib.Path | None:
-    """Run an order with progress on the terminal; returns the report's path (None if only claims were asked for)."""
+class PaperResult(NamedTuple):
+    """The judged claims, and the path of the report; None if only the claims were asked for."""
+
+    claims: list[Claim]
+    report: pathlib.Path | None
+
+
+def reproduce(request: PaperRequest) -> PaperResult:
+    """Carry out a request, with progress on standard error. Data and figures are written as soon as they are there."""
     from volatilis._core.progress import Bars
-    from volatilis.paper import results
-    from volatilis.paper.claims import terminal
-    from volatilis.paper.published import comparison
 
-    figures = chosen(order.figures)
-    only_claims = order.figures == ("claims",)
-    check(order)
-    folder = writable(order)
-    if order.reference is not None:
-        comparison.read(order.reference)  # what is wrong with it is said before hours of work, not after
-        if not published_or_none(order.reference):
-            print(f"{order.reference} has no {PUBLISHED_FILE}: our own tuned values stand for the authors'", file=sys.stderr)
-    if order.scheduler is not None:
-        cluster.check(order.scheduler)
-    if not order.resume:
-        forget(order)
-    ledger = Ledger(folder / "store" / f"costs-{order.size}-{order.benchmark}.json")
+    figures = chosen(request.figures)
+    folder = prepare(request)
+    ledger = Ledger(folder / "store" / f"costs-{request.size}-{request.benchmark}.json")
     with room_in(folder), Bars() as bars:
         context = Context(
-            SIZES[order.size],
-            folder,
-            order.workers,
-            order.scheduler,
-            order.benchmark == "near",
-            order.reference,
-            bars.update,
-            ledger,
+            size=SIZES[request.size],
+            folder=folder,
+            workers=request.workers,
+            scheduler=request.scheduler,
+            near=request.benchmark == "near",
+            reference=request.reference,
+            progress=bars.update,
+            ledger=ledger,
         )
         data = simulate(context, [name for name in SIMULATE if any(name in figure.needs for figure in figures)])
         with ledger.part("claims"):
-            claims = results.judge(data, folder, order.size)
-        if only_claims:
-            bars.stop()
-            terminal.show(claims)
-            return None
+            claims = evaluate(data)
+            save_claims(claims, folder, request.size)
+        if request.only_claims:
+            return PaperResult(claims, None)
         with ledger.part("drawing"):
             drawn = [draw(figure, data, context) for figure in figures]
-        path = results.report(order, context, data, drawn, claims)
-    print(f"{path}: the report; figures and data lie beside it")
-    return path
+        return PaperResult(claims, write_report(request, context, data, drawn, claims))
+
+
+def show(result: PaperResult) -> None:
+    """Print where the report is; the claims, if only they were asked for."""
+    if result.report is None:
+        showing.show(result.claims)
+    else:
+        print(f"{result.report}: the report; figures and data lie beside it")
+
+
+# --- before the work -----------------------------------------------------------------------------------------------------
 
 
 def chosen(keys: tuple[str, ...]) -> list[Figure]:
@@ -79,57 +86,53 @@ def chosen(keys: tuple[str, ...]) -> list[Figure]:
     return [figure for key, figure in known.items() if key in {typed.lower() for typed in keys}]
 
 
-def check(order: Order) -> None:
-    if order.size not in SIZES:
-        raise ValueError(f"there is no size {order.size!r}; there are {', '.join(SIZES)}")
-    if order.benchmark not in ("exact", "near"):
-        raise ValueError(f"there is no benchmark {order.benchmark!r}; there are exact and near")
-
-
-def writable(order: Order) -> pathlib.Path:
-    """The output folder, made and tried before anything is computed."""
-    folder = order.out
-    try:
-        for name in ("store", "data", "figures"):
-            (folder / name).mkdir(parents=True, exist_ok=True)
-        with whole_file(folder / ".trial") as trial:
-            trial.write(bytes(4096))  # an empty file would not tell a full disk
-        (folder / ".trial").unlink()
-    except OSError as error:
-        why = os.strerror(error.errno) if error.errno else error
-        raise OSError(f"cannot write to the folder {str(folder)!r}: {why}; choose another with --out") from None
+def prepare(request: PaperRequest) -> pathlib.Path:
+    """Check everything before hours of work, then forget what is stored if the request says so; returns the folder."""
+    if request.size not in SIZES:
+        raise ValueError(f"there is no size {request.size!r}; there are {', '.join(SIZES)}")
+    if request.benchmark not in ("exact", "near"):
+        raise ValueError(f"there is no benchmark {request.benchmark!r}; there are exact and near")
+    folder = output_folder(request.out)
+    if request.reference is not None:
+        published.read(request.reference)
+        if not has_tuned_values(request.reference):
+            print(f"{request.reference} has no {TUNED_FILE}: our own tuned values are used for the authors'", file=sys.stderr)
+    if request.scheduler is not None:
+        cluster.check(request.scheduler)
+    if not request.resume:
+        forget(request)
     return folder
 
 
-def forget(order: Order) -> None:
-    """For --fresh: what is stored of this size and benchmark, nothing else; after all else was checked."""
-    near = "-near" if order.benchmark == "near" else ""
-    for path in (order.out / "store").iterdir():
-        stored = re.fullmatch(rf".*-{order.size}(-near)?-[0-9a-f]{{16}}\.zarr", path.name)
-        if (stored and (stored[1] or "") == near) or path.name.startswith(f"nearness-{order.size}"):
+def forget(request: PaperRequest) -> None:
+    """For --fresh: delete what is stored of this size and benchmark, and nothing else."""
+    near = "-near" if request.benchmark == "near" else ""
+    for path in (request.out / "store").iterdir():
+        stored = re.fullmatch(rf".*-{request.size}(-near)?-[0-9a-f]{{16}}\.zarr", path.name)
+        if (stored and (stored[1] or "") == near) or path.name.startswith(f"nearness-{request.size}"):
             shutil.rmtree(path)
-        elif path.name == f"costs-{order.size}-{order.benchmark}.json" or path.name.startswith(f"tuned-{order.size}-"):
+        elif path.name == f"costs-{request.size}-{request.benchmark}.json" or path.name.startswith(f"tuned-{request.size}-"):
             path.unlink()
 
 
-def simulate(context: Context, names: list[str]) -> Data:
+# --- the work ------------------------------------------------------------------------------------------------------------
+
+
+def simulate(context: Context, names: Iterable[str]) -> Data:
     """The datasets by name; the numbers go to CSV files as soon as they are there."""
-    data = {}
+    data: Data = {}
     for name in names:
         with context.ledger.part(name):
             data[name] = SIMULATE[name](context)
-            save(data[name], name, context.folder)
+            save_dataset(data[name], name, context.folder)
     return data
 
 
-def save(dataset: Any, name: str, folder: pathlib.Path) -> None:
-    """One table with a row per point, averaged over seeds with standard errors, and one per seed where there are seeds."""
-    dataset = dataset.drop_vars("mean_by_seed", errors="ignore").drop_dims("subject", errors="ignore")
-    if "seed" in dataset.sizes and "error" in dataset:
-        dataset = with_excess(dataset)
-    if "seed" in dataset.sizes:
-        save_table(table_of(dataset), folder / "data" / csv_name(f"{name} per seed"))
-    save_table(table_of(over_seeds(dataset)), folder / "data" / csv_name(name))
+def save_claims(claims: list[Claim], folder: pathlib.Path, size: str) -> None:
+    """As data/claims.csv and, to be read, as claims.md."""
+    if claims:
+        save_table(to_frame(claims), folder / "data" / "claims.csv")
+        write_text(folder / "claims.md", showing.markdown(claims, size))
 
 
 def draw(figure: Figure, data: Data, context: Context) -> Drawn:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -30,6 +30,14 @@ MEMORY_CELLS = (
     (CATEGORICAL, 5.0, 0.01),
 )
 NEAR = 80  # hypotheses of the Merge that may stand in for Exact Bayes
+
+
+class Environment(NamedTuple):
+    """A task, its noise (sigma or s) and its change probability."""
+
+    task: str
+    noise: float
+    p_c: float
 
 
 class Size(NamedTuple):
@@ -65,5 +73,11 @@ SIZES = {
 }
 
 
-def family_of(task: str, noise: float) -> Any:
+def family_of(task: str, noise: float) -> Gaussian | Categorical:
+    """What the observations of a task are drawn from."""
     return Gaussian(noise) if task == GAUSSIAN else Categorical(CATEGORIES, noise)
+
+
+def grid_environments(task: str) -> list[Environment]:
+    """Row by row of the paper's heat maps."""
+    return [Environment(task, noise, p_c) for noise in NOISES[task] for p_c in RATES]

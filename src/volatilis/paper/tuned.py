@@ -13,27 +13,19 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from importlib.metadata import version
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from volatilis._core import cluster
 from volatilis._core.files import write_text
 from volatilis.environments import ChangingEnvironment
 from volatilis.experiments import tuning
-from volatilis.learners import Leaky, Nas10, Nas10Star, Nas12, Nas12Star, SMiLe, VarSMiLe
-from volatilis.paper.settings import CATEGORICAL, GAUSSIAN, Size, family_of
+from volatilis.paper.learners import TUNED
+from volatilis.paper.published.code import search_bounds
+from volatilis.paper.published.files import has_tuned_values, tuned_values
+from volatilis.paper.settings import CATEGORICAL, GAUSSIAN, Environment, Size, family_of
 
-TUNED: dict[str, dict[str, type]] = {
-    GAUSSIAN: {
-        "VarSMiLe": VarSMiLe,
-        "SMiLe": SMiLe,
-        "Leaky": Leaky,
-        "Nas10*": Nas10Star,
-        "Nas12*": Nas12Star,
-        "Nas10": Nas10,
-        "Nas12": Nas12,
-    },
-    CATEGORICAL: {"VarSMiLe": VarSMiLe, "SMiLe": SMiLe, "Leaky": Leaky},
-}
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class Best(NamedTuple):
@@ -42,12 +34,6 @@ class Best(NamedTuple):
     free: float
     bounded: float
     at_bound: str | None
-
-
-class Environment(NamedTuple):
-    task: str
-    noise: float
-    p_c: float
 
 
 Job = tuple[str, Environment]  # a learner's name, and where it is tuned
@@ -67,18 +53,18 @@ def tune_all(
     scheduler   the address of a Dask scheduler, to tune there instead
     """
     path = _path(size, folder)
-    found = _read(path)
+    values = _read(path)
     wanted = [(name, where) for where in dict.fromkeys(environments) for name in TUNED[where.task]]
-    missing = [job for job in wanted if job not in found]
+    missing = [job for job in wanted if job not in values]
     missing.sort(key=lambda job: (job[0] != "SMiLe", job[1].p_c))  # the longest first
     done = len(wanted) - len(missing)
     for job, best in _on_threads(missing, size, workers) if scheduler is None else _on_cluster(missing, size, scheduler):
-        found[job] = best
+        values[job] = best
         done += 1
-        _write(path, found)
+        _write(path, values)
         progress(done / len(wanted))
     progress(1.0)
-    return {job: found[job] for job in wanted}
+    return {job: values[job] for job in wanted}
 
 
 def _on_threads(jobs: list[Job], size: Size, workers: int | None) -> Iterator[tuple[Job, Best]]:
@@ -104,19 +90,14 @@ def _shown(sequences: tuple[int, int]) -> str:
 def _tune_one(name: str, where: Environment, size: Size, stop: Callable[[], bool] = lambda: False) -> Best:
     learner, environment = TUNED[where.task][name], ChangingEnvironment(family_of(where.task, where.noise), where.p_c)
     seeds, steps = size.tuning_sequences(where.p_c)
-    found = tuning.tune(learner, environment, steps, range(1000, 1000 + seeds), stop=stop)
-    low, high = tuning.published_bounds(learner, where.task == CATEGORICAL)
-    return Best(found.value, min(max(found.value, low), high), found.at_bound)
+    values = tuning.tune(learner, environment, steps, range(1000, 1000 + seeds), stop=stop)
+    low, high = search_bounds(learner, where.task == CATEGORICAL)
+    return Best(values.value, min(max(values.value, low), high), values.at_bound)
 
 
-def published_or_none(folder: str | os.PathLike[str]) -> dict[tuple[str, float, float], float]:
-    """The authors' tuned values; none where a folder (their release itself) has no table of them: then ours stand."""
-    return tuning.published_values(folder) if (pathlib.Path(folder) / tuning.PUBLISHED_FILE).is_file() else {}
-
-
-def use_published(values: dict[tuple[str, Environment], Best], folder: str | os.PathLike[str]) -> dict[Any, Best]:
+def use_published(values: dict[Job, Best], folder: str | os.PathLike[str]) -> dict[Job, Best]:
     """The same with the authors' own tuned values, where a reference folder has them (the Gaussian task)."""
-    published = published_or_none(folder)
+    published = tuned_values(folder) if has_tuned_values(folder) else {}
     return {
         (name, where): best._replace(bounded=published.get((name, where.noise, where.p_c), best.bounded))
         if where.task == GAUSSIAN
@@ -125,52 +106,40 @@ def use_published(values: dict[tuple[str, Environment], Best], folder: str | os.
     }
 
 
-def table(size: Size, folder: str | os.PathLike[str], reference: str | os.PathLike[str] | None = None) -> Any:
+def table(size: Size, folder: str | os.PathLike[str], reference: str | os.PathLike[str] | None = None) -> pd.DataFrame:
     """All values found so far in a folder, as a pandas table: the best one, that within the authors' bounds, and the one used.
 
     `used` is what stands under a learner's plain name: the authors' own value where the reference has it, else that within their
     bounds. `beyond` says at which end the best value lies outside those bounds; `search_ended_at`, at which end of our own, wider
     range the search stopped, so that the best value may lie beyond it.
     """
-    import pandas
+    import pandas as pd
 
-    found = _read(_path(size, folder))
-    published = published_or_none(reference) if reference is not None else {}
+    values = _read(_path(size, folder))
+    published = tuned_values(reference) if reference is not None and has_tuned_values(reference) else {}
     rows = []
-    for (name, where), best in sorted(found.items(), key=lambda item: (item[0][1].task != GAUSSIAN, item[0][0], *item[0][1][1:])):
+    for (name, where), best in sorted(
+        values.items(), key=lambda item: (item[0][1].task != GAUSSIAN, item[0][0], *item[0][1][1:])
+    ):
         theirs = published.get((name, where.noise, where.p_c)) if where.task == GAUSSIAN else None
         value, source = (best.bounded, "ours") if theirs is None else (theirs, "authors")
         beyond = "" if best.free == best.bounded else "above" if best.free > best.bounded else "below"
-        parameter = tuning.FREE[TUNED[where.task][name]].name
         rows.append(
-            (
-                where.task,
-                name,
-                where.noise,
-                where.p_c,
-                parameter,
-                best.free,
-                best.bounded,
-                beyond,
-                best.at_bound or "",
-                value,
-                source,
-            )
+            {
+                "task": where.task,
+                "learner": name,
+                "noise": where.noise,
+                "p_c": where.p_c,
+                "parameter": tuning.FREE[TUNED[where.task][name]].name,
+                "free": best.free,
+                "within_bounds": best.bounded,
+                "beyond": beyond,
+                "search_ended_at": best.at_bound or "",
+                "used": value,
+                "source": source,
+            }
         )
-    columns = [
-        "task",
-        "learner",
-        "noise",
-        "p_c",
-        "parameter",
-        "free",
-        "within_bounds",
-        "beyond",
-        "search_ended_at",
-        "used",
-        "source",
-    ]
-    return pandas.DataFrame(rows, columns=columns)
+    return pd.DataFrame(rows)
 
 
 def _path(size: Size, folder: str | os.PathLike[str]) -> pathlib.Path:
@@ -178,7 +147,7 @@ def _path(size: Size, folder: str | os.PathLike[str]) -> pathlib.Path:
     return pathlib.Path(folder) / f"tuned-{size.name}-{sequences}-{version('volatilis')}.json"
 
 
-def _read(path: pathlib.Path) -> dict[tuple[str, Environment], Best]:
+def _read(path: pathlib.Path) -> dict[Job, Best]:
     try:
         rows = json.loads(path.read_text())
         return {(row[0], Environment(row[1], row[2], row[3])): Best(row[4], row[5], row[6]) for row in rows}
@@ -188,6 +157,6 @@ def _read(path: pathlib.Path) -> dict[tuple[str, Environment], Best]:
         raise ValueError(f"{path} is damaged ({error}); delete it, or use --fresh") from None
 
 
-def _write(path: pathlib.Path, found: dict[tuple[str, Environment], Best]) -> None:
+def _write(path: pathlib.Path, values: dict[Job, Best]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_text(path, json.dumps([[name, *where, *best] for (name, where), best in found.items()], indent=0))
+    write_text(path, json.dumps([[name, *where, *best] for (name, where), best in values.items()], indent=0))

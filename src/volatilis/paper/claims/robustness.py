@@ -15,7 +15,7 @@ from volatilis.paper.claims.curves import (
 )
 from volatilis.paper.claims.ratios import MUCH, more
 from volatilis.paper.claims.views import EXACT, PANELS, Check, Panel, Statement
-from volatilis.paper.leak import best_leak
+from volatilis.paper.learners import best_leak
 from volatilis.paper.settings import ASSUMED
 
 TEXT = "Results, Robustness against suboptimal parameter choice"

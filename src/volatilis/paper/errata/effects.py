@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from volatilis.paper.claims import formulas, identities
-from volatilis.paper.figures.figures import Data
-from volatilis.paper.leak import best_leak, error_of
+from volatilis.paper.figures import Data
+from volatilis.paper.learners import best_leak, error_of_leak
 from volatilis.paper.settings import CATEGORICAL, GAUSSIAN, RATES
-from volatilis.paper.tables import with_excess
+from volatilis.paper.writing import with_excess
 
 # The worst cases that the paper's first p-value compares: Delta MSE and its standard error over ten seeds, in the authors' data
 PUBLISHED_WORST = {"SOR20": (0.0612304, 0.00084190), "pf20": (0.0332346, 0.00296487)}
@@ -166,8 +166,11 @@ def leak(data: Data) -> str:
     """The best leak at sigma 5, the best point of the authors' grid, and what 0.99 costs; in closed form."""
     parts = []
     for p_c in RATES:
-        best, on_grid = best_leak(5.0, p_c), min((k / 100.0 for k in range(100)), key=lambda omega: error_of(omega, 5.0, p_c))
-        cost = error_of(0.99, 5.0, p_c) - error_of(best, 5.0, p_c)
+        best, on_grid = (
+            best_leak(5.0, p_c),
+            min((k / 100.0 for k in range(100)), key=lambda omega: error_of_leak(omega, 5.0, p_c)),
+        )
+        cost = error_of_leak(0.99, 5.0, p_c) - error_of_leak(best, 5.0, p_c)
         parts.append(f"p_c {p_c:g}: best {best:.4f}, on the grid {on_grid:g}, 0.99 costs {cost:.2g}")
     return "; ".join(parts)
 

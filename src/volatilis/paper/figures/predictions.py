@@ -22,9 +22,10 @@ import numpy as np
 
 from volatilis._core.seeds import seed_sequence
 from volatilis.environments import ChangingEnvironment
-from volatilis.experiments.tuning import published_grid, tune
+from volatilis.experiments.tuning import tune
 from volatilis.families import Gaussian
 from volatilis.learners import Nas12Star, ParticleFilter
+from volatilis.paper.published.code import search_grid
 from volatilis.running.run import Stream, run_many
 
 VARIANTS = ("right", "published")
@@ -123,7 +124,7 @@ class _Setting:
         worlds, self._learning = seed_sequence(seed).spawn(2)
         self._ys = np.array([self._world.sample(trials, child).y for child in worlds.spawn(subjects)])
         if nas12_p_c is None:
-            nas12_p_c = tune(Nas12Star, self._world, grid=published_grid(Nas12Star)).value
+            nas12_p_c = tune(Nas12Star, self._world, grid=search_grid(Nas12Star)).value
         self._nas12_p_c = nas12_p_c
 
     def attributes(self) -> dict[str, Any]:

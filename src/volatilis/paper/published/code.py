@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from volatilis._compiler.registry import compiled_function
 from volatilis._core.fields import AnyFamily, Count, Probability
+from volatilis.learners import Leaky, Nas10Star, Nas12Star, SMiLe, VarSMiLe
 from volatilis.learners._base import learner_with_hypotheses
 from volatilis.learners._hypotheses import Hypotheses, exact_step, forget, normalise
 from volatilis.learners._step import Info
@@ -86,3 +89,25 @@ def published_threshold(w: Any, order: Any, count: int, n: int) -> float:
             return c
         light += w[int(order[heavy - 1])]
     return 1.0 / n
+
+
+# --- the values that their searches tried -------------------------------------------------------------------------------
+
+
+def search_grid(learner: type, categorical: bool = False) -> np.ndarray:
+    """The values that the paper's authors tried (errata, the published settings)."""
+    rates = np.logspace(-4, -1, 40)
+    if learner is Leaky:
+        return np.arange(100) / 100.0
+    if learner in (VarSMiLe, SMiLe):
+        largest = 10.0 if categorical or learner is SMiLe else 5.0
+        return np.concatenate([rates, np.arange(0.11, largest + 0.005, 0.01)])
+    if learner in (Nas10Star, Nas12Star):
+        return rates
+    return np.logspace(-4, 0, 60)[:-1]
+
+
+def search_bounds(learner: type, categorical: bool = False) -> tuple[float, float]:
+    """The least and the largest of these values."""
+    grid = search_grid(learner, categorical)
+    return float(grid[0]), float(grid[-1])

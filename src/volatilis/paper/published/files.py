@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import math
+import os
 import pathlib
 import re
 from collections.abc import Iterator
@@ -39,6 +40,16 @@ NAMES = {
     "particlefilter": "pf20",  # in the files of the predictions, without a number
 }
 NUMBERED = {"sor": "MP{}", "sororiginal": "SOR{} (published)", "pf": "pf{}", "particlefilter": "pf{}"}
+TUNED_FILE = "gaussian_tuned_parameters.csv"
+TUNED_NAMES = {
+    "varsmile": "VarSMiLe",
+    "smile": "SMiLe",
+    "leaky": "Leaky",
+    "nas10star": "Nas10*",
+    "nas12star": "Nas12*",
+    "nas10": "Nas10",
+    "nas12": "Nas12",
+}
 SIGNS = {"positive": 1, "negative": -1}
 MEASURES = {"Sgm": "bayes_factor", "Ssh": "shannon"}
 
@@ -219,3 +230,30 @@ def _second_rows(matches: list[tuple[pathlib.Path, re.Match[str]]]) -> Iterator[
             if parts and (who := learner_name(match["learner"])):
                 place = {"learner": who, "measure": MEASURES[parts[2]], "p": row["x"]}
                 yield place | {"theirs": row[f"{name}_mean"], "theirs_se": row[f"{name}_se"]}
+
+
+# --- tuned values ---------------------------------------------------------------------------------------------------------
+
+
+def has_tuned_values(folder: str | os.PathLike[str]) -> bool:
+    """Whether a folder has the table of the authors' tuned values; their release itself has none."""
+    return (pathlib.Path(folder) / TUNED_FILE).is_file()
+
+
+def tuned_values(folder: str | os.PathLike[str]) -> dict[tuple[str, float, float], float]:
+    """(learner, sigma, p_c) -> the value the authors tuned."""
+    path = pathlib.Path(folder) / TUNED_FILE
+    if not path.is_file():
+        raise FileNotFoundError(f"{path}: no such file; a reference folder holds it beside heatmaps/ and afterswitch/")
+    values: dict[tuple[str, float, float], float] = {}
+    with path.open(newline="") as lines:
+        for number, row in enumerate(csv.DictReader(lines), start=2):
+            try:
+                name = TUNED_NAMES[row["learner"]]
+                value = float(row["value"])
+                if not 0.0 < value < (1.0 if name != "VarSMiLe" and name != "SMiLe" else math.inf):
+                    raise ValueError(f"value {value}")
+                values[name, float(row["sigma"]), float(row["p_c"])] = value
+            except (KeyError, ValueError, TypeError) as error:
+                raise ValueError(f"{path}, line {number}: {error} in {row}; learner,sigma,p_c,value is accepted") from None
+    return values

@@ -1,0 +1,206 @@
+"""The errors of all learners, simulated: over the grid of environments, after a change, with a wrong p_c, against memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from volatilis.environments import ChangingEnvironment
+from volatilis.experiments.sweep import Cell, Plan
+from volatilis.paper.context import Context
+from volatilis.paper.learners import WITH_N, all_learners, benchmark_for, tuned_learners
+from volatilis.paper.settings import (
+    ASSUMED,
+    CATEGORICAL,
+    GAUSSIAN,
+    MEMORIES,
+    MEMORY_CELLS,
+    NOISE_NAMES,
+    NOISES,
+    RATES,
+    ROBUSTNESS_NOISES,
+    SIZES,
+    TRANSIENTS,
+    Environment,
+    family_of,
+    grid_environments,
+)
+from volatilis.paper.tuned import Best
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from volatilis.learners._base import Learner
+
+Tuned = Mapping[tuple[str, Environment], Best]
+SAMPLING = ("pf20", "MP20", "SOR20", "SOR20 (published)", "Merge1", "Merge20")
+TUNED_FOR = {GAUSSIAN: ("VarSMiLe", "SMiLe", "Leaky", "Nas10*", "Nas12*"), CATEGORICAL: ("VarSMiLe", "SMiLe", "Leaky")}
+ONE_UNIT = ("VarSMiLe", "SMiLe", "Leaky", "Nas10*", "Nas12*")
+
+# --- steady state: Figures 3, 4 (Gaussian), 6, 7 (Categorical) and S2 --------------------------------------------------
+
+
+def steady_state(context: Context, task: str) -> xr.Dataset:
+    """error and distance to the benchmark: learner x noise x p_c x seed."""
+    environments = grid_environments(task)
+    tuned = context.tuned(environments)
+    cells = tuple(_cell_for(where, context, tuned) for where in environments)
+    plan = Plan(f"{task}-grid-{context.size.name}{'-near' if context.near else ''}", cells, context.size.seeds)
+    flat = context.sweep(plan).drop_vars(["p_c", "steps"])
+    grid = flat.assign_coords(
+        noise=("cell", [where.noise for where in environments]), p_c=("cell", [where.p_c for where in environments])
+    )
+    grid = grid.set_index(cell=["noise", "p_c"]).unstack("cell").transpose("learner", "noise", "p_c", "seed")
+    return _described(grid.sel(noise=list(NOISES[task]), p_c=list(RATES)), context, task)
+
+
+def _cell_for(where: Environment, context: Context, tuned: Tuned) -> Cell:
+    environment = ChangingEnvironment(family_of(where.task, where.noise), where.p_c)
+    benchmark = benchmark_for(where, context.near)
+    return Cell(environment, context.size.length(where.p_c), benchmark, all_learners(where, tuned))
+
+
+def _described(dataset: xr.Dataset, context: Context, task: str) -> xr.Dataset:
+    """The first learner is always called Exact Bayes; what stands in its place is an attribute."""
+    names = ["Exact Bayes", *dataset.learner.values[1:]]
+    kind = "near" if context.near else "exact"
+    return dataset.assign_coords(learner=names).assign_attrs(
+        task=task, noise_name=NOISE_NAMES[task], size=context.size.name, benchmark=kind
+    )
+
+
+def nearness(context: Context, task: str) -> np.ndarray:
+    """How far the near benchmark is from Exact Bayes, per cell: mean squared distance, at quick size."""
+    environments, quick = grid_environments(task), SIZES["quick"]
+    cells = tuple(
+        Cell(
+            ChangingEnvironment(family_of(task, where.noise), where.p_c),
+            quick.length(where.p_c),
+            benchmark_for(where, near=False),
+            {"near": benchmark_for(where, near=True)},
+        )
+        for where in environments
+    )
+    distances = context.sweep(Plan(f"{task}-nearness", cells, 1)).distance.sel(learner="near").values.mean(axis=-1)
+    return np.reshape(distances, (len(NOISES[task]), len(RATES)))
+
+
+# --- the steps after a change: Figures 2 (Gaussian), 5 (Categorical) and S1 --------------------------------------------
+
+
+def after_change(context: Context, task: str) -> xr.Dataset:
+    """mean and standard_error of the squared error over all changes of all seeds: setting x learner x n; mean_by_seed."""
+    environments = [Environment(task, noise, p_c) for noise, p_c in TRANSIENTS[task]]
+    tuned, last = context.tuned(environments), [round(1.0 / p_c) for _, p_c in TRANSIENTS[task]]
+    cells = tuple(_cell_for(where, context, tuned) for where in environments)
+    plan = Plan(f"{task}-transient-{context.size.name}{'-near' if context.near else ''}", cells, context.size.seeds, max(last))
+    return _described(_summarised(context.sweep(plan), environments, last), context, task)
+
+
+def _summarised(sums: xr.Dataset, environments: list[Environment], last: list[int]) -> xr.Dataset:
+    import xarray as xr
+
+    count = sums.after_count.sum("seed").values
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = sums.after_sum.sum("seed").values / count
+        variance = sums.after_squares.sum("seed").values / count - mean**2
+        standard_error = np.sqrt(np.maximum(variance, 0.0) / count)
+        by_seed = sums.after_sum.values / sums.after_count.values
+    steps = np.arange(1, mean.shape[-1] + 1)
+    beyond = steps > np.array(last)[:, None]
+    data: dict[str, tuple[tuple[str, ...], np.ndarray]] = {
+        name: (("setting", "learner", "n"), np.where(beyond[:, None, :], np.nan, values.transpose(1, 0, 2)))
+        for name, values in (("mean", mean), ("standard_error", standard_error))
+    }
+    each_seed = np.where(beyond[:, None, :, None], np.nan, by_seed.transpose(1, 0, 3, 2))
+    data["mean_by_seed"] = (("setting", "learner", "n", "seed"), each_seed)
+    coordinates = {
+        "learner": sums.learner.values,
+        "n": steps,
+        "noise": ("setting", [where.noise for where in environments]),
+        "p_c": ("setting", [where.p_c for where in environments]),
+    }
+    return xr.Dataset(data, coordinates)
+
+
+# --- learners tuned for one p_c in environments with another: Figures 8 (Gaussian) and 9 (Categorical) -----------------
+
+
+def wrong_rate(context: Context, task: str) -> xr.Dataset:
+    """regret: panel x learner x p_c x seed, against Exact Bayes with the true p_c."""
+    import xarray as xr
+
+    panels = [Environment(task, noise, assumed) for noise in ROBUSTNESS_NOISES[task] for assumed in ASSUMED]
+    tuned, rates, size = context.tuned(panels), context.size.rates(), context.size
+    names = ("Exact Bayes", *SAMPLING, *TUNED_FOR[task], *(f"{name} (free)" for name in TUNED_FOR[task]))
+    cells = []
+    for noise in ROBUSTNESS_NOISES[task]:
+        ours = [panel for panel in panels if panel.noise == noise]
+        learners = {
+            f"{name} for {panel.p_c}": learner for panel in ours for name, learner in _lineup(panel, context, tuned, names)
+        }
+        for p_c in rates:
+            environment = ChangingEnvironment(family_of(task, noise), float(p_c))
+            benchmark = benchmark_for(Environment(task, noise, float(p_c)), context.near)
+            cells.append(Cell(environment, size.robustness_steps, benchmark, learners))
+    plan = Plan(f"{task}-robustness-{size.name}{'-near' if context.near else ''}", tuple(cells), size.robustness_seeds)
+    error = context.sweep(plan).error.values  # benchmark and (assumed, learner), (noise, rate), seed
+    shape = (len(ASSUMED), len(names), len(ROBUSTNESS_NOISES[task]), len(rates), size.robustness_seeds)
+    regret = (error[1:] - error[:1]).reshape(shape).transpose(2, 0, 1, 3, 4)
+    data = {"regret": (("panel", "learner", "p_c", "seed"), regret.reshape(len(panels), *regret.shape[2:]))}
+    coordinates = {
+        "learner": list(names),
+        "p_c": rates,
+        "seed": np.arange(size.robustness_seeds),
+        "noise": ("panel", [panel.noise for panel in panels]),
+        "assumed": ("panel", [panel.p_c for panel in panels]),
+    }
+    return _described(xr.Dataset(data, coordinates), context, task)
+
+
+def _lineup(panel: Environment, context: Context, tuned: Tuned, names: tuple[str, ...]) -> list[tuple[str, Learner]]:
+    learners = {"Exact Bayes": benchmark_for(panel, context.near), **all_learners(panel, tuned)}
+    return [(name, learners[name]) for name in names]
+
+
+# --- new here: the error against the number of hypotheses that a learner keeps -----------------------------------------
+
+
+def memory(context: Context) -> xr.Dataset:
+    """distance to Exact Bayes: cell x kind of learner x n x seed, and that of the learners with one belief."""
+    import xarray as xr
+
+    environments = [Environment(*cell) for cell in MEMORY_CELLS]
+    tuned, size = context.tuned(environments), context.size
+    distances = np.full((len(environments), len(WITH_N), len(MEMORIES), size.memory_seeds), np.nan)
+    one_unit = np.full((len(environments), len(ONE_UNIT), size.memory_seeds), np.nan)
+    for task in dict.fromkeys(where.task for where in environments):
+        ours = [i for i, where in enumerate(environments) if where.task == task]
+        cells = tuple(_memory_cell(environments[i], tuned, context) for i in ours)
+        plan = Plan(f"{task}-memory-{size.name}{'-near' if context.near else ''}", cells, size.memory_seeds)
+        results = context.sweep(plan).distance
+        for j, i in enumerate(ours):
+            for k, kind in enumerate(WITH_N):
+                distances[i, k] = results.sel(learner=[f"{kind}{n}" for n in MEMORIES]).values[:, j]
+            for k, name in enumerate(ONE_UNIT):
+                if name in results.learner.values:
+                    one_unit[i, k] = results.sel(learner=name).values[j]
+    data = {
+        "distance": (("task_cell", "kind", "n", "seed"), distances),
+        "one_unit": (("task_cell", "one_learner", "seed"), one_unit),
+    }
+    labels = [f"{w.task.capitalize()}, {NOISE_NAMES[w.task]} {w.noise:g}, p_c {w.p_c:g}" for w in environments]
+    coordinates = {"task_cell": labels, "kind": list(WITH_N), "n": list(MEMORIES), "one_learner": list(ONE_UNIT)}
+    return xr.Dataset(data, coordinates, {"size": size.name, "benchmark": "near" if context.near else "exact"})
+
+
+def _memory_cell(where: Environment, tuned: Tuned, context: Context) -> Cell:
+    family = family_of(where.task, where.noise)
+    learners = {f"{kind}{n}": cls(family, where.p_c, n) for kind, cls in WITH_N.items() for n in MEMORIES}
+    free = tuned_learners(where, tuned)
+    names = [name for name in ONE_UNIT if where.task == GAUSSIAN or not name.startswith("Nas")]
+    learners |= {name: free[f"{name} (free)"] for name in names}
+    environment = ChangingEnvironment(family, where.p_c)
+    return Cell(environment, context.size.memory_steps, benchmark_for(where, context.near), learners)
