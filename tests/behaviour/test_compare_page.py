@@ -37,6 +37,6 @@ def test_the_page_shows_what_its_commands_say(
     runpy.run_path(str(DOCS / "mixed_people.py"))
     done = CliRunner().invoke(app, [*words, "--workers", "1"])
     assert done.exit_code == 0, done.stderr
-    said = done.stdout.split("\n")
+    said = [line.rstrip() for line in done.stdout.split("\n")]
     assert [line for line in shown if line not in said] == []
     assert len(shown) > 10

@@ -11,7 +11,7 @@ from scipy.special import logsumexp
 from typer.testing import CliRunner
 
 import volatilis as vl
-from volatilis.behaviour.comparison.compare_table import comparison_text
+from volatilis.behaviour.comparison.compare_table import sentences
 from volatilis.behaviour.comparison.criteria import check_models, compare, dataset, group, group_of, unit_of_all
 from volatilis.behaviour.comparison.folds import BLOCKS, TRIALS, folds
 from volatilis.behaviour.fitting.cluster import How
@@ -158,7 +158,7 @@ def test_people_are_told_apart() -> None:
     best = group(found)
     assert best.best_for.tolist() == [4, 2]
     assert best.selection.alpha == pytest.approx([5.0, 3.0], abs=1e-3)
-    text = "\n".join(comparison_text(found, best))
+    text = "\n".join(sentences(found, best))
     assert "Cross-validation of everybody: 5 folds made of runs of trials, since there is one block." in text
 
 
@@ -166,8 +166,8 @@ def test_models_that_are_one_are_said_to_be() -> None:
     """Merge with one hypothesis is Nas12* on a Gaussian."""
     alike = [Model.parse(FAMILY_TEXT, text, "gaussian:sd=free") for text in ("nas12*:p_c=free", "merge:n=1,p_c=free")]
     found = compare(alike, PEOPLE[:3], HOW, most_folds=0)
-    text = "\n".join(comparison_text(found, group(found)))
-    assert "nas12_star and merge describe everybody equally well: for whom which is the best means nothing." in text
+    text = "\n".join(sentences(found, group(found)))
+    assert "nas12_star and merge describe everybody equally well: which of them is the best for a person means nothing." in text
     assert "but not clearly" in text
 
 
@@ -191,8 +191,8 @@ def test_who_cannot_be_fitted_is_named_and_left_out() -> None:
     assert np.isfinite(found.scores["bic"][0]).all()
     best = group(found)
     assert best.left_out == ("broken",)
-    text = "\n".join(comparison_text(found, best))
-    assert "1 left out, without a number under some model: broken." in text
+    text = "\n".join(sentences(found, best))
+    assert "Left out: 1 person without a value under every model: broken." in text
     assert "beyond the slider, -1000 to 1000, is 1 response, the first 2000" in text
 
 

@@ -14,10 +14,9 @@ from typer.testing import CliRunner
 
 import volatilis as vl
 from volatilis.behaviour.design import Setting, choose, power, smallest
+from volatilis.behaviour.design.experiment import _predictions_of, _scores, noise_of
 from volatilis.behaviour.design.power import Power, wilson
-from volatilis.behaviour.design.repetition import _predictions_of, _scores
 from volatilis.behaviour.design.sequences import criteria
-from volatilis.behaviour.design.simulation import noise_of
 from volatilis.behaviour.design.store import Store
 from volatilis.behaviour.indicators import FirstWindow, SecondWindow
 from volatilis.cli import app

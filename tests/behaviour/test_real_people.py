@@ -159,6 +159,6 @@ def test_a_sum_of_the_page() -> None:
     unit = unit_of_all(persons)
     fits = [fit(model, person, starts=3, unit=unit) for person in persons]
     total = sum(found.log_likelihood - 1.5 * math.log(found.responses) for found in fits)
-    shown = re.search(r"^leaky +(-\d+\.\d) +\d+\.\d ", PAGE.read_text(), re.MULTILINE)
+    shown = re.search(r"^ *leaky +(-\d+\.\d) +\d+\.\d ", PAGE.read_text(), re.MULTILINE)
     assert shown is not None
     assert total == pytest.approx(float(shown[1]), abs=1.0)

@@ -74,7 +74,7 @@ def test_a_failed_fit_does_not_count() -> None:
 def test_a_model_that_is_never_the_best() -> None:
     found = made_up({(0, 1): 30, (1, 1): 30})
     assert np.isnan(found.inverse()[:, 0]).all()
-    assert "a is never the best, whatever is true." in conclusions(found)
+    assert "a is never the best, whichever model is true." in conclusions(found)
 
 
 def test_groups_have_the_size_of_the_table() -> None:
@@ -88,12 +88,13 @@ def test_groups_have_the_size_of_the_table() -> None:
 def test_confused_models_are_named() -> None:
     words = "\n".join(conclusions(made_up({(0, 0): 12, (0, 1): 18, (1, 1): 29, (1, 0): 1})))
     assert (
-        "a cannot be told apart in one person: it is the best for 40 % of its own people (95 % interval: 25 % to 58 %)" in words
+        "a cannot be identified in a single person: it is the best for 40 % of its own people (95 % interval: 25 % to 58 %)"
+        in words
     )
-    assert "its people are taken for b (60 %)" in words
-    assert "b is told apart in one person: it is the best for 97 %" in words
-    assert "A person best described by b follows it with 62 % only, and a with 38 %, if all models are equally frequent." in words
-    assert "A group of 10 who all follow a may not be recognised" in words
+    assert "it is confused with b (60 %)" in words
+    assert "b can be identified in a single person: it is the best for 97 %" in words
+    assert "If b is the best for a person, it is the true model with a probability of 62 % only, and a is with 38 %" in words
+    assert "In a group of 10 people who all follow a, it may not be identified" in words
     assert "rough" not in words
     assert "fewer than 20 simulated people" in conclusions(made_up({(0, 0): 5, (1, 1): 30}))[0]
 
@@ -129,7 +130,7 @@ def test_one_true_value_tells_nothing_about_people() -> None:
     (one,) = recovered(made_up({(0, 0): 8, (1, 1): 8}, entries(true, true + 0.1)))
     assert one.spread == 0.0
     assert one.bias == pytest.approx(0.1)
-    assert "m of a has one true value only" in conclusions(made_up({(0, 0): 8, (1, 1): 8}, entries(true, true + 0.1)))[-1]
+    assert "m of a has only one true value" in conclusions(made_up({(0, 0): 8, (1, 1): 8}, entries(true, true + 0.1)))[-1]
 
 
 def test_parameters_in_words() -> None:
@@ -141,10 +142,10 @@ def test_parameters_in_words() -> None:
     assert words(true) == "m of a is recovered (rank correlation 1.00)."
     assert "is not recovered" in words(rng.permutation(true))
     assert "is overestimated by 0.86 of its spread" in words(true + 10.0)
-    assert "its intervals are too narrow: 95 % ones hold the truth in 0 %" in words(true + 10.0, half=1.0)
+    assert "its 95 % intervals are too narrow: they contain the true value in 0 % of people" in words(true + 10.0, half=1.0)
     assert "recovered weakly" in words(true + rng.normal(0.0, 14.0, 40))
     few = conclusions(made_up({(0, 0): 4, (1, 1): 4}, entries(true[:4], true[:4])))[-1]
-    assert few == "m of a is recovered (rank correlation 1.00 of 4 people only, a rough number)."
+    assert few == "m of a is recovered (rank correlation 1.00 of only 4 people, imprecise)."
 
 
 # --- the whole -----------------------------------------------------------------------------------------------------------
@@ -171,7 +172,7 @@ def test_equal_models_are_confused() -> None:
     alike = [Model.parse(FAMILY_TEXT, text, "gaussian:sd=free") for text in ("nas12*:p_c=free", "merge:n=1,p_c=free")]
     found = recover(alike, people(4), HOW, people=8)
     assert np.abs(found.evidence[:, 0] - found.evidence[:, 1]).max() < 1e-3
-    assert any("may not be recognised" in text for text in conclusions(found))
+    assert any("may not be identified" in text for text in conclusions(found))
 
 
 def test_draws_from_the_distribution() -> None:
@@ -274,7 +275,7 @@ def test_the_command(tmp_path: pathlib.Path) -> None:
     assert done.exit_code == 0, done.output
     assert "Simulated people on the designs of 3 people, the best model by -BIC / 2" in done.output
     assert "There are fewer than 20 simulated people of some model" in done.output
-    assert "A model is told apart if at least 80 %" in done.output
+    assert "A model can be identified if it is the best for at least 80 %" in done.output
     pairs = list(csv.DictReader(pathlib.Path(confusion).read_text().splitlines()))
     assert sum(int(row["people"]) for row in pairs) == 8
     assert len(pathlib.Path(out).read_text().splitlines()) == 1 + 8 * 2

@@ -58,15 +58,39 @@ def design(
     """How many people and trials does it take? The power of both predictions and of the comparison of learners, by simulation."""
     with reported("design", behaviour_options.kept(store)):
         from volatilis.behaviour.design import Setting
-        from volatilis.behaviour.design.command import Order, deliver
-        from volatilis.behaviour.design.command import design as plan
+        from volatilis.behaviour.design import request as command
+        from volatilis.tables import check_outputs
 
-        counts = (options.whole_numbers("subjects", subjects), options.whole_numbers("trials", trials))
-        setting = Setting(family, p_c, tuple(learner), noise, response_noise, *counts, fit, level, seed, *windows.both())
-        order = Order(setting, repeats, workers, store, out, plot, sequence, candidates, tries, quiet)
+        check_outputs({"--out": out, "--sequence": sequence}, plot)
+        first_window, second_window = windows.both()
+        setting = Setting(
+            family=family,
+            p_c=p_c,
+            learners=tuple(learner),
+            noise=noise,
+            response_noise=response_noise,
+            subjects=options.whole_numbers("subjects", subjects),
+            trials=options.whole_numbers("trials", trials),
+            fit=fit,
+            level=level,
+            seed=seed,
+            first_window=first_window,
+            second_window=second_window,
+        )
+        request = command.DesignRequest(
+            setting=setting,
+            repeats=repeats,
+            workers=workers,
+            store=store,
+            choose=sequence is not None,
+            candidates=candidates,
+            tries=tries,
+        )
         with behaviour_options.progress(quiet) as progress:
-            found = plan(order, progress)
-        deliver(order, found)
+            result = command.design(request, progress)
+        command.write(result, out, sequence, plot)
+        if not quiet:
+            command.show(result, stderr="-" in (out, sequence))
 
 
 design.__doc__ = f"{design.__doc__}\n\n{EXAMPLES}"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import functools
 import itertools
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from volatilis._core.terminal import console_of, plain, table
 from volatilis.behaviour.comparison.criteria import Comparison, Group, check_criterion, compare, dataset, group
 from volatilis.behaviour.fitting.cluster import How
 from volatilis.behaviour.fitting.fit import Fit
@@ -19,7 +19,10 @@ from volatilis.behaviour.fitting.outputs import save_picture, write_columns
 from volatilis.behaviour.models import models_of
 from volatilis.behaviour.people import People, Source, people_of
 
-SHOWN = 5  # failures that are told in full
+if TYPE_CHECKING:
+    from rich.table import Table
+
+SHOWN = 5  # people and failures that are listed one by one
 NAMES = {
     "log_likelihood": "log likelihood",
     "aic": "-AIC / 2",
@@ -29,7 +32,7 @@ NAMES = {
 }
 SURE, EQUAL = 0.95, 0.25  # of a protected exceedance, and of the omnibus risk, from which words change
 CLEAR = 3.0  # of a difference in log evidence: twenty to one
-SAME = 0.05  # of the largest difference between two models, below which nothing tells them apart
+SAME = 0.05  # of the largest difference between two models, below which they are the same
 
 
 class CompareRequest(NamedTuple):
@@ -147,24 +150,18 @@ def group_columns(comparison: Comparison, group: Group) -> dict[str, list[Any]]:
 # --- in words ------------------------------------------------------------------------------------------------------------
 
 
-def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Columns of equal width, the first to the left, the others to the right."""
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    return [
-        "  ".join(
-            cell.ljust(width) if i == 0 else cell.rjust(width) for i, (cell, width) in enumerate(zip(row, widths, strict=True))
-        )
-        for row in rows
-    ]
-
-
 def show(result: CompareResult, stderr: bool = False) -> None:
     """Print the group's table and what it says."""
-    print("\n".join(comparison_text(result.comparison, result.group)), file=sys.stderr if stderr else sys.stdout)
+    console, comparison, group = console_of(stderr), result.comparison, result.group
+    people = "1 person" if len(group.persons) == 1 else f"{len(group.persons)} people"
+    console.print(f"{people}, {len(comparison.models)} models, by {NAMES[group.criterion]} (more is better)", soft_wrap=True)
+    console.print(_group_table(comparison, group))
+    for sentence in sentences(comparison, group):
+        console.print(plain(sentence), soft_wrap=True)
 
 
-def comparison_text(comparison: Comparison, group: Group) -> list[str]:
-    head = ("model", "sum", "behind", "95 % interval", "best for", "frequency", "exceedance", "protected")
+def _group_table(comparison: Comparison, group: Group) -> Table:
+    headings = ("model", "sum", "behind", "95 % interval", "best for", "frequency", "exceedance", "protected")
     order = np.argsort(group.behind, kind="stable")
     selection, alone = group.selection, len(group.persons) == 1
     rows = [
@@ -175,33 +172,37 @@ def comparison_text(comparison: Comparison, group: Group) -> list[str]:
         )
         for k in order
     ]
-    people = "1 person" if len(group.persons) == 1 else f"{len(group.persons)} people"
-    title = f"{people}, {len(comparison.models)} models, by {NAMES[group.criterion]} (more is better)"
-    return [title, "", *aligned([head, *rows]), "", *_comparison_words(comparison, group), *notes(comparison, group)]
+    return table("lrrrrrrr", headings, rows)
 
 
-def _comparison_words(comparison: Comparison, group: Group) -> list[str]:
+def sentences(comparison: Comparison, group: Group) -> list[str]:
+    """Which model is best, how sure that is, and what a reader must know about the numbers."""
+    return [*_verdicts(comparison, group), *_notes(comparison, group), *failure_texts(comparison.failures)]
+
+
+def _verdicts(comparison: Comparison, group: Group) -> list[str]:
     order, risk, protected = np.argsort(group.behind, kind="stable"), group.selection.omnibus_risk, group.selection.protected
     best, second, top = comparison.models[order[0]], comparison.models[order[1]], int(protected.argmax())
     least = group.low[order[1]]
-    if len(group.persons) == 1:
-        lead = f"{group.behind[order[1]]:.1f} ahead of {second}"
-        return [f"For this person {best} is the best, {lead}; one person says nothing about others."]
-    sure = "clearly" if least > CLEAR else f"but not clearly: the interval of the difference begins at {least:.1f}"
     lead = f"{group.behind[order[1]]:.1f} ahead of {second}"
-    words = [f"By the sum over people {best} is the best, {lead}, {sure}."]
-    verdict = "is the most frequent model" if protected[top] >= SURE else "leads, but it is not sure that it is the most frequent"
-    words.append(f"As a model that people are drawn with, {comparison.models[top]} {verdict} (protected {protected[top]:.3f}).")
+    if len(group.persons) == 1:
+        return [f"For this person {best} is the best model, {lead}. One person says nothing about others."]
+    sure = "clearly" if least > CLEAR else f"but not clearly: the interval of the difference begins at {least:.1f}"
+    words = [f"By the sum over people {best} is the best model, {lead}, {sure}."]
+    verdict = "is the most frequent model" if protected[top] >= SURE else "leads, but may not be the most frequent model"
+    words.append(f"By group selection {comparison.models[top]} {verdict} (protected exceedance {protected[top]:.3f}).")
     if risk > EQUAL:
-        words.append(f"That all models are equally frequent has the probability {risk:.2f}: this group does not settle it.")
+        words.append(
+            f"The probability that all models are equally frequent is {risk:.2f}: this group does not decide between them."
+        )
     for j, k in itertools.combinations(range(len(comparison.models)), 2):
         if np.abs(group.evidence[:, j] - group.evidence[:, k]).max() < SAME:
             pair = f"{comparison.models[j]} and {comparison.models[k]}"
-            words.append(f"{pair} describe everybody equally well: for whom which is the best means nothing.")
+            words.append(f"{pair} describe everybody equally well: which of them is the best for a person means nothing.")
     rank = {name: comparison.models[int(np.nansum(comparison.evidence(name), axis=0).argmax())] for name in comparison.scores}
     other = [f"{NAMES[name]}: {model}" for name, model in rank.items() if model != best and _complete(comparison, name)]
     if other:
-        words.append(f"Other criteria have another best sum: {'; '.join(other)}.")
+        words.append(f"By other criteria another model has the best sum: {'; '.join(other)}.")
     return words
 
 
@@ -209,29 +210,29 @@ def _complete(comparison: Comparison, criterion: str) -> bool:
     return bool(np.isfinite(comparison.scores[criterion]).all())
 
 
-def notes(comparison: Comparison, group: Group) -> list[str]:
-    told = []
+def _notes(comparison: Comparison, group: Group) -> list[str]:
+    notes = []
     if group.left_out:
         who = ", ".join(group.left_out[:SHOWN]) + _more(group.left_out)
-        told.append(f"{len(group.left_out)} left out, without a number under some model: {who}.")
+        people = "1 person" if len(group.left_out) == 1 else f"{len(group.left_out)} people"
+        notes.append(f"Left out: {people} without a value under every model: {who}.")
     for kind in dict.fromkeys(kind for count, kind in comparison.folds if count):
-        counts = [count for count, own in comparison.folds if own == kind and count]
-        how = f"{min(counts)}" if min(counts) == max(counts) else f"{min(counts)} to {max(counts)}"
+        counts = [count for count, made_of in comparison.folds if made_of == kind and count]
+        number = f"{min(counts)}" if min(counts) == max(counts) else f"{min(counts)} to {max(counts)}"
         whose = (
             "everybody" if len(counts) == len(comparison.folds) else "1 person" if len(counts) == 1 else f"{len(counts)} people"
         )
         why = "" if kind == "blocks" else ", since there is one block"
-        told.append(f"Cross-validation of {whose}: {how} folds made of {kind}{why}.")
+        notes.append(f"Cross-validation of {whose}: {number} folds made of {kind}{why}.")
     failed = {(one.person, one.label) for one in comparison.failures}
     pairs = [(i, k) for i in range(len(comparison.persons)) for k in range(len(comparison.models))]
     flat = [pair for pair in pairs if np.isnan(comparison.scores["laplace"][pair])]
     flat = [(i, k) for i, k in flat if (comparison.persons[i], comparison.models[k]) not in failed]
     if flat:
         where = ", ".join(f"{comparison.persons[i]} ({comparison.models[k]})" for i, k in flat[:SHOWN])
-        told.append(
-            f"No Laplace evidence, since the posterior is no bowl at its maximum (or that is at a bound): {where}{_more(flat)}."
-        )
-    return [*told, *failure_texts(comparison.failures)]
+        why = "the maximum of the posterior is at a bound, or its curvature there is not positive definite"
+        notes.append(f"No Laplace evidence ({why}): {where}{_more(flat)}.")
+    return notes
 
 
 def _more(listed: Sequence[object]) -> str:
@@ -239,6 +240,7 @@ def _more(listed: Sequence[object]) -> str:
 
 
 def failure_texts(failures: Sequence[Failure]) -> list[str]:
-    told = [f"{one.label}: {one.message}" for one in failures[:SHOWN]]
-    more = len(failures) - len(told)
-    return [*told, *([f"... and {more} more fits that failed."] if more > 0 else [])]
+    """The first failures in full, and how many more there are."""
+    texts = [f"{one.label}: {one.message}" for one in failures[:SHOWN]]
+    more = len(failures) - len(texts)
+    return [*texts, *([f"... and {more} more fits that failed."] if more > 0 else [])]

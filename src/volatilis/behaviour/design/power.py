@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from volatilis._core.processes import pool_of
-from volatilis.behaviour.design.repetition import experiment, findings
+from volatilis.behaviour.design.experiment import experiment, findings
 from volatilis.behaviour.design.setting import Setting, check
 from volatilis.behaviour.design.store import Store
 from volatilis.running.arguments import thread_count

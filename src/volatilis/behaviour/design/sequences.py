@@ -18,8 +18,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from volatilis.behaviour.design.experiment import believe_first, observed
 from volatilis.behaviour.design.setting import Setting, check
-from volatilis.behaviour.design.simulation import believe_first, observed
 from volatilis.environments import Sample
 
 CRITERIA = ("apart", "first", "second")

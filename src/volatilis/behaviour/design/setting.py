@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from volatilis.behaviour.models import Model
 from volatilis.environments import ChangingEnvironment
+from volatilis.learners._base import Learner
 from volatilis.predictions.hypotheses import check_level
 from volatilis.predictions.windows import FirstWindow, SecondWindow, check_belief, check_windows, why_gaussian
 
@@ -48,6 +49,10 @@ class Setting(NamedTuple):
         noise = f"gaussian:sd={self.response_sd()!r}"
         return [_model(self.family, learner, noise) for learner in self.learners]
 
+    def first_learner(self) -> Learner:
+        """The first candidate, with which the predictions are simulated."""
+        return self.models()[0].make({})[0]
+
     def response_sd(self) -> float:
         """The standard deviation of people's predictions about their belief's mean, in units of the outcomes."""
         return self.response_noise * self.environment().family.sigma_0
@@ -66,7 +71,7 @@ class Setting(NamedTuple):
 
 
 def check(setting: Setting) -> None:
-    """Whatever is wrong is said before anything is computed."""
+    """Raises ValueError or TypeError for whatever is wrong, before anything is computed."""
     from volatilis.catalogue import make_family, parse_family
     from volatilis.families import Gaussian
 
@@ -85,23 +90,21 @@ def check(setting: Setting) -> None:
             raise ValueError(f"{name} = {value!r} is not accepted; it must be a number, 0 or more")
     check_level(setting.level)
     if setting.response_noise == 0.0 and len(setting.learners) > 1:
-        raise ValueError("response_noise = 0 makes every other learner impossible; give what people's predictions scatter by")
+        raise ValueError(
+            "response_noise = 0 makes every other learner impossible; give the standard deviation of people's predictions"
+        )
     for name, counts, least in (("subjects", setting.subjects, 2), ("trials", setting.trials, 10)):
         if not counts or min(counts) < least:
             raise ValueError(f"{name} = {counts!r} is not accepted; whole numbers, {least} or more, are")
     if setting.sequence and len(setting.sequence) < max(setting.trials):
-        raise ValueError(f"the sequence has {len(setting.sequence)} outcomes, and {max(setting.trials)} trials are asked for")
+        raise ValueError(f"the sequence has {len(setting.sequence)} outcomes, but {max(setting.trials)} trials are requested")
     if not setting.learners:
         raise ValueError("a design needs a learner")
     setting.labels()
     for model, text in zip(setting.models(), setting.learners, strict=True):
         if model.free() or model.columns():
             raise ValueError(f"{text!r}: give numbers for all parameters: those that people are thought to have")
-    check_belief(make_learner_of(setting.models()[0]))
-
-
-def make_learner_of(model: Model) -> Any:
-    return model.make({})[0]
+    check_belief(setting.first_learner())
 
 
 def _freed(learner: str) -> str:

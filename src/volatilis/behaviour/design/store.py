@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from volatilis._core.kept_lines import KeptLines
-from volatilis.behaviour.design.repetition import findings
+from volatilis.behaviour.design.experiment import findings
 from volatilis.behaviour.design.setting import Setting
 
 FORMAT = 2

@@ -1,4 +1,4 @@
-"""What recovery amounts to: a line per parameter, and plain words on what these trials can tell and what not."""
+"""What recovery shows: a line per parameter, and in words what can be concluded from these trials and what cannot."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 
 from volatilis.behaviour.recovery.recover import Found, Recovery
 
-TOLD_APART = 0.8  # a model is told apart if at least this share of its people has it as the best
-CONFUSED = 0.2  # two models are confused if at least this share of one's people has the other as the best
+IDENTIFIED = 0.8  # a model is identified if it is the best for at least this share of the people simulated from it
+CONFUSED = 0.2  # two models are confused if one is the best for at least this share of the other's people
 RECOVERED, WEAK = 0.7, 0.4  # rank correlations from which a parameter is recovered, or at least not lost
 SURE = 0.95  # of a protected exceedance probability
 SHIFTED = 0.25  # a bias of more than this share of the spread of the truth matters, if it is more than noise
@@ -92,38 +92,38 @@ def conclusions(recovery: Recovery) -> list[str]:
 
 def thresholds() -> str:
     return (
-        f"A model is told apart if at least {percent(TOLD_APART)} of its simulated people have it as the best; two are confused "
-        f"from {percent(CONFUSED)} on. A parameter is recovered from a rank correlation of true and found values of {RECOVERED:g}"
-        f" on, weakly from {WEAK:g} on. Its intervals are too narrow if they hold the truth so rarely that chance has a "
-        f"probability below {DOUBT:g}. A bias is named if it exceeds {SHIFTED:g} of the true values' spread and twice its "
-        "standard error."
+        f"A model can be identified if it is the best for at least {percent(IDENTIFIED)} of the people simulated from it; two "
+        f"models are confused from {percent(CONFUSED)} on. A parameter is recovered if the rank correlation of true and "
+        f"estimated values is at least {RECOVERED:g}, weakly if it is at least {WEAK:g}. Intervals are too narrow if their "
+        f"coverage has a probability below {DOUBT:g} by chance. A bias is reported if it exceeds {SHIFTED:g} of the spread of "
+        "the true values and twice its standard error."
     )
 
 
 def _about_models(recovery: Recovery) -> Iterator[str]:
     counts, inverse, models = recovery.counts(), recovery.inverse(), recovery.models
     if counts.sum(axis=1).min() < FEW:
-        yield f"There are fewer than {FEW} simulated people of some model: the shares below are rough."
+        yield f"There are fewer than {FEW} simulated people of some model: the shares below are imprecise."
     for k, model in enumerate(models):
         people = int(counts[k].sum())
         if people == 0:
-            yield f"{model}: nobody could be simulated and fitted with all models; nothing can be said."
+            yield f"{model}: nobody could be simulated and fitted with all models, so nothing can be concluded."
             continue
         share = counts[k, k] / people
         range_ = _range(int(counts[k, k]), people)
         others = [j for j in np.argsort(-counts[k]) if j != k and counts[k, j] >= CONFUSED * people]
         confused = " and ".join(f"{models[j]} ({percent(counts[k, j] / people)})" for j in others)
-        verdict = "is told apart in one person" if share >= TOLD_APART else "cannot be told apart in one person"
-        mixed = f"; its people are taken for {confused}" if others else ""
-        yield f"{model} {verdict}: it is the best for {percent(share)} of its own people ({range_}){mixed}."
+        verdict = "can be identified" if share >= IDENTIFIED else "cannot be identified"
+        mixed = f"; it is confused with {confused}" if others else ""
+        yield f"{model} {verdict} in a single person: it is the best for {percent(share)} of its own people ({range_}){mixed}."
     for j, model in enumerate(models):
         if np.isnan(inverse[j, j]):
-            yield f"{model} is never the best, whatever is true."
-        elif inverse[j, j] < TOLD_APART:
+            yield f"{model} is never the best, whichever model is true."
+        elif inverse[j, j] < IDENTIFIED:
             k = max((k for k in range(len(models)) if k != j), key=lambda k: inverse[k, j])
             yield (
-                f"A person best described by {model} follows it with {percent(inverse[j, j])} only, and {models[k]} with "
-                f"{percent(inverse[k, j])}, if all models are equally frequent."
+                f"If {model} is the best for a person, it is the true model with a probability of {percent(inverse[j, j])} only, "
+                f"and {models[k]} is with {percent(inverse[k, j])} (all models equally likely beforehand)."
             )
 
 
@@ -143,44 +143,44 @@ def _about_groups(recovery: Recovery) -> Iterator[str]:
     mean = "" if groups == 1 else f", on average over {groups} groups"
     sure = [model for k, model in enumerate(recovery.models) if protected[k, k] >= SURE]
     if sure:
-        who = f"As a group of {size} who all follow one model, these are recognised"
+        who = f"In a group of {size} people who all follow one model, these models are identified"
         yield f"{who} (protected exceedance {SURE:g} or more{mean}): {', '.join(sure)}."
     for k, model in enumerate(recovery.models):
         if protected[k, k] < SURE:
             j = int(protected[k].argmax())
             instead = "" if j == k else f"; {recovery.models[j]} has {protected[k, j]:.3f}"
             value = f"protected exceedance {protected[k, k]:.3f}{mean}{instead}"
-            yield f"A group of {size} who all follow {model} may not be recognised: {value}."
+            yield f"In a group of {size} people who all follow {model}, it may not be identified: {value}."
 
 
 def _about_parameter(one: Recovered) -> str:
     name = f"{one.parameter} of {one.model}"
-    found = []
+    parts = []
     if one.spread == 0.0:
-        found.append("has one true value only: whether it tells people apart cannot be said")
+        parts.append("has only one true value: whether differences between people are recovered is unknown")
     elif np.isnan(one.rank_correlation):
-        found.append(f"has {one.people} simulated people or found values that are all alike: too little to say")
+        parts.append(f"cannot be judged: {one.people} simulated people, or estimates that are all the same")
     elif one.rank_correlation >= RECOVERED:
-        found.append(f"is recovered ({_correlation(one)})")
+        parts.append(f"is recovered ({_correlation(one)})")
     elif one.rank_correlation >= WEAK:
-        found.append(f"is recovered weakly ({_correlation(one)}): do not read single people's values")
+        parts.append(f"is recovered weakly ({_correlation(one)}): do not interpret single people's values")
     else:
-        found.append(f"is not recovered ({_correlation(one)}): do not interpret it")
+        parts.append(f"is not recovered ({_correlation(one)}): do not interpret it")
     if abs(one.bias) > max(SHIFTED, 2.0 * one.bias_error) and one.spread > 0.0:
-        found.append(
+        parts.append(
             f"is {'over' if one.bias > 0.0 else 'under'}estimated by {abs(one.bias):.2f} of its spread, on its search scale"
         )
     if one.intervals and _too_narrow(one):
-        found.append(f"its intervals are too narrow: 95 % ones hold the truth in {percent(one.coverage)}")
+        parts.append(f"its 95 % intervals are too narrow: they contain the true value in {percent(one.coverage)} of people")
     if one.flagged:
-        found.append(f"{one.flagged} of {one.people} estimates are at a bound or not identified")
+        parts.append(f"{one.flagged} of {one.people} estimates are at a bound or not identified")
     if one.doubtful:
-        found.append(f"left out: {one.doubtful} whose true value was at a bound or not identified")
-    return f"{name} {'; '.join(found)}."
+        parts.append(f"left out: {one.doubtful} whose true value was at a bound or not identified")
+    return f"{name} {'; '.join(parts)}."
 
 
 def _correlation(one: Recovered) -> str:
-    few = f" of {one.people} people only, a rough number" if one.people < FEW else ""
+    few = f" of only {one.people} people, imprecise" if one.people < FEW else ""
     return f"rank correlation {one.rank_correlation:.2f}{few}"
 
 

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from volatilis.behaviour.comparison.compare_table import NAMES, aligned, failure_texts
+from volatilis._core.terminal import console_of, plain, table
+from volatilis.behaviour.comparison.compare_table import NAMES, failure_texts
 from volatilis.behaviour.fitting.cluster import How
 from volatilis.behaviour.fitting.outputs import save_picture, write_columns
 from volatilis.behaviour.models import models_of
 from volatilis.behaviour.people import Source, people_of
 from volatilis.behaviour.recovery.conclusions import conclusions, recovered, thresholds
 from volatilis.behaviour.recovery.recover import Recovery, dataset, recover
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 
 class RecoverRequest(NamedTuple):
@@ -85,20 +88,27 @@ def confusion_columns(recovery: Recovery) -> dict[str, list[Any]]:
 
 def show(recovery: Recovery, stderr: bool = False) -> None:
     """Print the confusion matrix, a line per parameter, and what can be concluded."""
-    print("\n".join(recovery_text(recovery)), file=sys.stderr if stderr else sys.stdout)
+    console = console_of(stderr)
+    title = f"Simulated people on the designs of {recovery.people} people, the best model by {NAMES[recovery.criterion]}"
+    console.print(title, soft_wrap=True)
+    console.print(_confusion_table(recovery))
+    if recovery.parameters:
+        console.print(_parameter_table(recovery))
+    for text in (*(f"- {text}" for text in conclusions(recovery)), "", thresholds(), *failure_texts(recovery.failures)):
+        console.print(plain(text), soft_wrap=True)
 
 
-def recovery_text(recovery: Recovery) -> list[str]:
+def _confusion_table(recovery: Recovery) -> Table:
     counts, confusion = recovery.counts(), recovery.confusion()
-    head = ("true \\ best", *recovery.models, "people")
     rows = [
         (model, *("" if np.isnan(share) else f"{share:.2f}" for share in confusion[k]), str(int(counts[k].sum())))
         for k, model in enumerate(recovery.models)
     ]
-    title = f"Simulated people on the designs of {recovery.people} people, the best model by {NAMES[recovery.criterion]}"
-    lines = [title, "", *aligned([head, *rows]), ""]
-    head = ("parameter", "correlation", "rank", "bias / spread", "coverage", "flagged")
-    numbers = [
+    return table("l" + "r" * (len(rows) + 1), ("true \\ best", *recovery.models, "people"), rows)
+
+
+def _parameter_table(recovery: Recovery) -> Table:
+    rows = [
         (
             f"{one.model} {one.parameter}",
             *("" if np.isnan(v) else f"{v:.2f}" for v in (one.correlation, one.rank_correlation, one.bias, one.coverage)),
@@ -106,6 +116,4 @@ def recovery_text(recovery: Recovery) -> list[str]:
         )
         for one in recovered(recovery)
     ]
-    if numbers:
-        lines += [*aligned([head, *numbers]), ""]
-    return [*lines, *(f"- {text}" for text in conclusions(recovery)), "", thresholds(), *failure_texts(recovery.failures)]
+    return table("lrrrrr", ("parameter", "correlation", "rank", "bias / spread", "coverage", "flagged"), rows)

@@ -6,14 +6,14 @@ simulated at once. Experiments are independent of each other.
 
 from __future__ import annotations
 
+import functools
 import math
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
 from volatilis._core.seeds import generator_key
 from volatilis.behaviour.design.setting import Setting
-from volatilis.behaviour.design.simulation import MEASURES, believe_first, measure, noise_of, observed, outcomes
 from volatilis.behaviour.fitting.fit import fit
 from volatilis.behaviour.fitting.objective import COPIES
 from volatilis.behaviour.likelihood import log_likelihoods
@@ -21,11 +21,15 @@ from volatilis.behaviour.models import Model
 from volatilis.behaviour.people import Person, Trials
 from volatilis.predictions.estimators import ADJUSTED, Sums, estimate_first, estimate_second, sums_first, sums_second
 from volatilis.predictions.hypotheses import BAYES_FACTOR, SHANNON, TABLE_1, TABLE_2, decide
+from volatilis.predictions.windows import Beliefs, SubjectTrials, believe
 from volatilis.running.drivers import OBSERVE
 from volatilis.running.run import run
 
 HYPOTHESES = {"S_BF": BAYES_FACTOR, "S_Sh": SHANNON}
+MEASURES = tuple(HYPOTHESES)
+CALIBRATION = 20_000  # trials that show how much a measure varies
 STARTS = 2  # of a fit
+Seeds = list[np.random.SeedSequence]  # of one person: outcomes, learner, indicator, responses
 # what an experiment may find, in words; the first three are powers, the last is a mistake
 FINDINGS = {
     "prediction 1, S_BF": "the indicator reflects S_BF: prediction 1 confirms it (difference and slope)",
@@ -36,7 +40,7 @@ FINDINGS = {
 
 
 def findings(setting: Setting) -> list[str]:
-    """The names of what is looked at: the predictions, and each candidate learner among the others."""
+    """The names of all findings: those of the predictions, and each candidate learner among the others."""
     labels = setting.labels()
     return [*FINDINGS, *(f"learner {label}" for label in labels if len(labels) > 1)]
 
@@ -52,10 +56,52 @@ def experiment(setting: Setting, number: int) -> np.ndarray:
     return np.array(found, dtype=float)
 
 
+# --- simulated people: outcomes, what they believe, and an indicator that reflects a surprise, with noise -----------------
+
+
+def outcomes(setting: Setting, seed: np.random.SeedSequence, trials: int) -> np.ndarray:
+    """One person's outcomes: the setting's sequence, or random ones."""
+    if setting.sequence:
+        return np.array(setting.sequence[:trials])
+    return np.asarray(setting.environment().sample(trials, seed).y, dtype=float)
+
+
+def measure(believed: Beliefs, name: str) -> np.ndarray:
+    return believed.bayes_factor if name == "S_BF" else believed.shannon
+
+
+def observed(
+    setting: Setting, y: np.ndarray, believed: Beliefs, indicator: np.ndarray, trials: int | None = None
+) -> SubjectTrials:
+    """The first trials of a person as the analysis sees them."""
+    first = Beliefs(*(values[:trials] for values in believed))
+    return first.trials(y[:trials], setting.environment().family, indicator[:trials])
+
+
+def believe_first(setting: Setting, y: np.ndarray, seed: np.random.SeedSequence) -> Beliefs:
+    """What the first candidate believes about these outcomes."""
+    return believe(setting.first_learner(), y, seed=seed)
+
+
+@functools.cache
+def noise_of(setting: Setting, name: str) -> float:
+    """The standard deviation of the indicator's noise, in units of the measure."""
+    seeds = np.random.SeedSequence([setting.seed, 1]).spawn(2)
+    y = np.asarray(setting.environment().sample(CALIBRATION, seeds[0]).y, dtype=float)
+    believed = believe_first(setting, y, seeds[1])
+    values = measure(believed, name)
+    chosen = setting.first_window.masks(observed(setting, y, believed, values)).any(axis=(0, 1))
+    if chosen.sum() < 30:
+        raise ValueError(
+            f"prediction 1 selects {int(chosen.sum())} of {CALIBRATION:,} trials, too few; choose another sigma, p_c or learner"
+        )
+    return setting.noise * float(values[chosen].std())
+
+
 # --- the two predictions -------------------------------------------------------------------------------------------------
 
 
-def _predictions(setting: Setting, ys: list[np.ndarray], seeds: list[Any]) -> list[np.ndarray]:
+def _predictions(setting: Setting, ys: list[np.ndarray], seeds: Sequence[Seeds]) -> list[np.ndarray]:
     shape = (len(setting.trials), len(setting.subjects))
     firsts: dict[str, list[list[Sums]]] = {name: [[] for _ in setting.trials] for name in MEASURES}
     seconds: dict[str, list[list[Sums]]] = {name: [[] for _ in setting.trials] for name in MEASURES}
@@ -86,7 +132,7 @@ def _predictions(setting: Setting, ys: list[np.ndarray], seeds: list[Any]) -> li
 # --- the comparison of learners ------------------------------------------------------------------------------------------
 
 
-def _comparisons(setting: Setting, ys: list[np.ndarray], seeds: list[Any]) -> list[np.ndarray]:
+def _comparisons(setting: Setting, ys: list[np.ndarray], seeds: Sequence[Seeds]) -> list[np.ndarray]:
     """For each candidate as the truth: whether it beats every other over people.
 
     Each person gives a difference of log likelihoods (or of -BIC / 2, where parameters are fitted), and Student's interval over
@@ -104,7 +150,7 @@ def _comparisons(setting: Setting, ys: list[np.ndarray], seeds: list[Any]) -> li
     return found
 
 
-def _scores(setting: Setting, models: list[Model], truth: int, y: np.ndarray, seeds: Any) -> np.ndarray:
+def _scores(setting: Setting, models: list[Model], truth: int, y: np.ndarray, seeds: Seeds) -> np.ndarray:
     """trials x candidate: how well each candidate explains the predictions of a person who is the candidate `truth`."""
     given = _predictions_of(setting, models[truth], y, seeds, truth)
     if setting.fit:
@@ -122,7 +168,7 @@ def _keys(seed: np.random.SeedSequence) -> list[int]:
     return [generator_key(child) for child in np.random.SeedSequence(seed.generate_state(4).tolist()).spawn(COPIES)]
 
 
-def _predictions_of(setting: Setting, model: Model, y: np.ndarray, seeds: Any, truth: int) -> np.ndarray:
+def _predictions_of(setting: Setting, model: Model, y: np.ndarray, seeds: Seeds, truth: int) -> np.ndarray:
     learner, _ = model.make({})
     mean = run(learner, y, seed=seeds[1], readouts=("mean",)).mean
     noise = np.random.default_rng(np.random.SeedSequence([*seeds[3].generate_state(4), truth])).normal(
