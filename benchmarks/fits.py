@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 import volatilis as vl
-from volatilis.behaviour import How, Model, Person, Trials, fit, fit_all, recover
+from volatilis.behaviour import FitOptions, Model, Person, Trials, fit, fit_all, recover
 
 FAMILY = "gaussian:sigma=10,mu_0=150,sigma_0=50"
 SIX = ("varsmile:m=free", "nas12*:p_c=free", "nas10*:p_c=free", "merge:n=20,p_c=free", "smile:m=free", "leaky:omega=free")
@@ -67,7 +67,7 @@ def confusion_matrix(people: int = SIMULATED, trials: int = LENGTH, workers: int
     designs = [person(i, trials, rng.lognormal(-1.5, 0.5), rng.lognormal(2.0, 0.3)) for i in range(people)]
     fit_all(models, designs[:1], starts=1, workers=1)  # compiled
     start = time.perf_counter()
-    found = recover(models, designs, How(workers=workers))
+    found = recover(models, designs, FitOptions(workers=workers))
     seconds = time.perf_counter() - start
     counts = found.counts()
     return Confusion(seconds, len(models) * (len(designs) + len(found.truths)), float(np.trace(counts) / counts.sum()))

@@ -19,7 +19,7 @@ import zarr
 
 import volatilis as vl
 from tests import dask_cluster
-from volatilis._core import cluster as cluster_module
+from volatilis._core import jobs
 from volatilis.catalogue import LEARNERS, parameters
 from volatilis.experiments import sweep as grids
 from volatilis.experiments.sweep import Cell, Plan, Store, compute, sweep
@@ -219,7 +219,7 @@ def test_dask_workers_one_of_which_dies(tmp_path: pathlib.Path) -> None:
 def test_a_scheduler_without_workers_is_waited_for_but_not_in_silence(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(cluster_module, "LOOK_EVERY", 0.1)
+    monkeypatch.setattr(jobs, "LOOK_EVERY", 0.1)
     with dask_cluster.scheduler() as cluster:
         address, found = cluster.scheduler_address, []
         waiting = threading.Thread(target=lambda: found.append(sweep(PLAN, tmp_path, scheduler=address)))
@@ -239,7 +239,7 @@ def test_a_scheduler_without_workers_is_waited_for_but_not_in_silence(
 
 def test_a_scheduler_that_does_not_answer(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("distributed", reason="Dask is not installed: pip install 'volatilis[cluster]'")
-    monkeypatch.setattr(cluster_module, "ANSWER_WITHIN", 2)
+    monkeypatch.setattr(jobs, "ANSWER_WITHIN", 2)
     start = time.monotonic()
     with pytest.raises(ConnectionError, match=r"no Dask scheduler answers at .tcp://127\.0\.0\.1:9."):
         sweep(PLAN, tmp_path, scheduler="tcp://127.0.0.1:9")

@@ -14,8 +14,8 @@ import volatilis as vl
 from volatilis.behaviour.comparison.compare_table import sentences
 from volatilis.behaviour.comparison.criteria import check_models, compare, dataset, group, group_of, unit_of_all
 from volatilis.behaviour.comparison.folds import BLOCKS, TRIALS, folds
-from volatilis.behaviour.fitting.cluster import How
 from volatilis.behaviour.fitting.fit import fit, log_evidence
+from volatilis.behaviour.fitting.jobs import FitOptions
 from volatilis.behaviour.fitting.parameters import searched
 from volatilis.behaviour.fitting.priors import weak
 from volatilis.behaviour.likelihood import log_likelihood
@@ -29,7 +29,7 @@ from .simulated import FAMILY, FAMILY_TEXT, trials_of
 
 VARSMILE = Model.parse(FAMILY_TEXT, "varsmile:m=free", "gaussian:sd=free")
 LEAKY = Model.parse(FAMILY_TEXT, "leaky:omega=free", "gaussian:sd=free")
-HOW = How(starts=3, workers=1)
+HOW = FitOptions(starts=3, workers=1)
 
 
 def person(name: str, seed: int, length: int = 150, resets: tuple[int, ...] = (), model: Model = VARSMILE) -> Person:

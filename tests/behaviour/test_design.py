@@ -15,9 +15,8 @@ from typer.testing import CliRunner
 import volatilis as vl
 from volatilis.behaviour.design import Setting, choose, power, smallest
 from volatilis.behaviour.design.experiment import _predictions_of, _scores, noise_of
-from volatilis.behaviour.design.power import Power, wilson
+from volatilis.behaviour.design.power import Power, _store, wilson
 from volatilis.behaviour.design.sequences import criteria
-from volatilis.behaviour.design.store import Store
 from volatilis.behaviour.indicators import FirstWindow, SecondWindow
 from volatilis.cli import app
 from volatilis.predictions.hypotheses import decide
@@ -234,8 +233,8 @@ def test_one_and_two_workers_and_a_run_that_was_stopped(tmp_path: pathlib.Path) 
     power(SMALL, 5, workers=1, folder=tmp_path)
     path = next(tmp_path.iterdir())
     path.write_bytes(path.read_bytes()[:-9])  # as if the power had gone while the last line was written
-    with Store(SMALL, tmp_path) as store:
-        assert sorted(store.found) == [0, 1, 2, 3]
+    with _store(SMALL, tmp_path) as store:
+        assert [store.get(str(number)) is not None for number in range(5)] == [True] * 4 + [False]
     shares: list[float] = []
     again = power(SMALL, 12, workers=1, folder=tmp_path, progress=shares.append)
     assert shares[0] == pytest.approx(4 / 12)

@@ -12,11 +12,10 @@ from scipy import optimize, stats
 
 import volatilis as vl
 from volatilis._core.fields import Positive
-from volatilis.behaviour.fitting import jobs, store
+from volatilis.behaviour.fitting import jobs
 from volatilis.behaviour.fitting.fit import Fit, fit
 from volatilis.behaviour.fitting.hierarchy import fit_groups
-from volatilis.behaviour.fitting.jobs import Failure
-from volatilis.behaviour.fitting.many import fit_all
+from volatilis.behaviour.fitting.jobs import Failure, fit_all
 from volatilis.behaviour.fitting.priors import weak
 from volatilis.behaviour.fitting.results import dataset
 from volatilis.behaviour.models import Model
@@ -101,19 +100,19 @@ class Halfway(NamedTuple):
 def test_two_runs_share_a_folder(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What one run keeps while another reads is not lost."""
     one, other = (fit(MODELS[0], person) for person in people(2))
-    first = store.Store(tmp_path)
+    first = jobs._store(tmp_path)
     first.add("one", one)
-    whole = store.from_json
+    whole = jobs.from_json
 
     def meanwhile(entry: dict[str, Any]) -> Fit:
         first.add("other", other)
         return whole(entry)
 
     with monkeypatch.context() as patch:
-        patch.setattr(store, "from_json", meanwhile)
-        second = store.Store(tmp_path)
+        patch.setattr(jobs, "from_json", meanwhile)
+        second = jobs._store(tmp_path)
     second.add("third", one)
-    last = store.Store(tmp_path)
+    last = jobs._store(tmp_path)
     for key, wanted in (("one", one), ("other", other), ("third", one)):
         found = last.get(key)
         assert found is not None

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from volatilis.behaviour.fitting.cluster import How
+from volatilis.behaviour.fitting.jobs import FitOptions
 from volatilis.behaviour.indicators import PredictRequest, PredictResult, predict
 from volatilis.behaviour.people import Source
 from volatilis.cli import app
@@ -188,8 +188,8 @@ def test_catch_trials_are_neither_fitted_nor_compared(trials: pathlib.Path, tmp_
     blank = {name: data[name].mask(caught) for name in ("prediction", "sure", "pupil")}
     data.assign(**blank).to_csv(gone, index=False)
     for more in ({"learner": "nas12*:p_c=free"}, {"confidence": "sure"}, {"learner": KNOWN}):
-        found = predict(PredictRequest(Source(marked, catch="catch"), FAMILY, "pupil", how=How(workers=1), **more))  # type: ignore[arg-type]
-        wanted = predict(PredictRequest(Source(gone), FAMILY, "pupil", how=How(workers=1), **more))  # type: ignore[arg-type]
+        found = predict(PredictRequest(Source(marked, catch="catch"), FAMILY, "pupil", options=FitOptions(workers=1), **more))  # type: ignore[arg-type]
+        wanted = predict(PredictRequest(Source(gone), FAMILY, "pupil", options=FitOptions(workers=1), **more))  # type: ignore[arg-type]
         assert values(found) == values(wanted)
         assert found.values == wanted.values
         own = found.analysis.people[0]
@@ -242,12 +242,14 @@ def test_a_response_model_of_one_s_own(trials: pathlib.Path, tmp_path: pathlib.P
 
 
 def _fitted(trials: pathlib.Path, **more: Any) -> PredictRequest:
-    return PredictRequest(Source(trials), FAMILY, "pupil", learner="nas12*:p_c=free", **{"how": How(workers=1), **more})
+    return PredictRequest(
+        Source(trials), FAMILY, "pupil", learner="nas12*:p_c=free", **{"options": FitOptions(workers=1), **more}
+    )
 
 
 def test_one_and_two_workers_and_a_run_that_was_stopped(trials: pathlib.Path, tmp_path: pathlib.Path) -> None:
-    one = predict(_fitted(trials, how=How(workers=1, folder=tmp_path)))
-    two = predict(_fitted(trials, how=How(workers=2)))
+    one = predict(_fitted(trials, options=FitOptions(workers=1, folder=tmp_path)))
+    two = predict(_fitted(trials, options=FitOptions(workers=2)))
     assert one.values == two.values
     assert values(one) == values(two)
     (kept,) = tmp_path.iterdir()
@@ -255,7 +257,9 @@ def test_one_and_two_workers_and_a_run_that_was_stopped(trials: pathlib.Path, tm
     assert len(lines) == 6
     kept.write_bytes(b"".join(lines[:4]))
     shares: list[tuple[str, float]] = []
-    again = predict(_fitted(trials, how=How(workers=1, folder=tmp_path)), lambda what, share: shares.append((what, share)))
+    again = predict(
+        _fitted(trials, options=FitOptions(workers=1, folder=tmp_path)), lambda what, share: shares.append((what, share))
+    )
     assert shares[0] == ("fits", pytest.approx(4 / 6))
     assert shares[-1] == ("people", 1.0)
     assert again.values == one.values

@@ -11,9 +11,9 @@ import pytest
 from typer.testing import CliRunner
 
 import volatilis as vl
-from volatilis._core import cluster as cluster_module
+from volatilis._core import jobs as core_jobs
 from volatilis.behaviour.fitting import jobs
-from volatilis.behaviour.fitting.cluster import How
+from volatilis.behaviour.fitting.jobs import FitOptions
 from volatilis.behaviour.models import Model
 from volatilis.behaviour.people import Person
 from volatilis.behaviour.recovery.conclusions import conclusions, recovered
@@ -27,7 +27,7 @@ from .simulated import FAMILY, FAMILY_TEXT, trials_of
 VARSMILE = Model.parse(FAMILY_TEXT, "varsmile:m=free", "gaussian:sd=free")
 LEAKY = Model.parse(FAMILY_TEXT, "leaky:omega=free", "gaussian:sd=free")
 MODELS = [VARSMILE, LEAKY]
-HOW = How(starts=2, workers=1)
+HOW = FitOptions(starts=2, workers=1)
 
 
 def people(count: int = 6, length: int = 120) -> list[Person]:
@@ -223,7 +223,7 @@ def test_dask_gives_the_same_and_keeps_it(tmp_path: pathlib.Path) -> None:
 
 def test_a_scheduler_that_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("distributed", reason="Dask is not installed: pip install 'volatilis[cluster]'")
-    monkeypatch.setattr(cluster_module, "ANSWER_WITHIN", 2)
+    monkeypatch.setattr(core_jobs, "ANSWER_WITHIN", 2)
     with pytest.raises(ConnectionError, match=r"no Dask scheduler answers at .tcp://127\.0\.0\.1:9."):
         recover(MODELS, people(2), HOW._replace(scheduler="tcp://127.0.0.1:9"))
 

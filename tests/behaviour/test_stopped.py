@@ -14,7 +14,6 @@ import time
 import pytest
 from typer.testing import CliRunner
 
-from volatilis._core.kept_lines import KeptLines
 from volatilis.cli import app
 
 from .simulated import FAMILY_TEXT, gaussian_person
@@ -97,32 +96,3 @@ def test_a_damaged_line_is_named(command: str, damage: bytes, tmp_path: pathlib.
     assert done.exit_code == 2
     assert "fits.jsonl: line 1 is not what volatilis wrote there: delete that line" in done.stderr
     assert store.read_bytes() == damage
-
-
-@pytest.mark.parametrize("left", range(1, 40))
-def test_a_line_that_was_cut_off_is_passed_over_and_stays(tmp_path: pathlib.Path, left: int) -> None:
-    """Wherever it was cut. Another run may have written behind it meanwhile."""
-    path, found = tmp_path / "deep" / "lines.jsonl", []
-    lines = KeptLines(path, found.append)
-    lines.add([1, "one"])
-    lines.close()
-    whole, third = path.read_bytes(), json.dumps({"key": "ab", "x": [1.5, None], "ok": True}).encode()
-    path.write_bytes(whole + third[:left])
-    lines = KeptLines(path, found.append)
-    assert found == [[1, "one"]]
-    lines.add([2, "two"])
-    lines.close()
-    found.clear()
-    KeptLines(path, found.append).close()
-    assert found == [[1, "one"], [2, "two"]]
-    assert path.read_bytes().startswith(whole + third[:left])
-
-
-def test_two_runs_in_one_folder_take_nothing_from_each_other(tmp_path: pathlib.Path) -> None:
-    path = tmp_path / "lines.jsonl"
-    one, other = KeptLines(path, lambda entry: None), KeptLines(path, lambda entry: None)
-    for number in range(4):
-        (one, other)[number % 2].add(number)
-    one.close()
-    other.close()
-    assert path.read_text() == "0\n1\n2\n3\n"

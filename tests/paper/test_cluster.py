@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 from tests import dask_cluster
 from tests.paper.sizes import TINY
+from volatilis._core.jobs import Threads
 from volatilis._core.progress import Bars
 from volatilis.cli import app
 from volatilis.paper import settings
@@ -34,8 +35,7 @@ def test_the_command_on_two_workers_one_of_which_dies(tmp_path: pathlib.Path, mo
                 workers[0].wait()
 
         monkeypatch.setattr(Bars, "update", and_kill_one)
-        for module in ("volatilis.experiments.sweep", "volatilis.paper.tuned"):
-            monkeypatch.setattr(f"{module}._on_threads", lambda *_: pytest.fail("computed here, not there"))
+        monkeypatch.setattr(Threads, "results", lambda *_: pytest.fail("computed here, not there"))
         order(tmp_path / "there", "--scheduler", cluster.scheduler_address)
         assert workers[0].poll() is not None
     for name in ("gaussian_transient.csv", "tuned.csv", "claims.csv"):

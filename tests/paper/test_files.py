@@ -87,7 +87,7 @@ def test_no_room_in_the_midst_of_simulating(whole: pathlib.Path, tmp_path: pathl
         patch.setattr(sweep.Store, "write", fails_at_the_third)
         told(order(tmp_path), tmp_path)
     compute, computed = sweep.compute, []
-    monkeypatch.setattr(sweep, "compute", lambda *job: computed.append(job) or compute(*job))
+    monkeypatch.setattr(sweep, "compute", lambda *job, **stop: computed.append(job) or compute(*job, **stop))
     assert order(tmp_path).exit_code == 0
     assert len(computed) == 2  # of four
     name = "gaussian_transient.csv"

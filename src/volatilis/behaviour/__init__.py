@@ -11,13 +11,11 @@ from typing import Any as _Any
 
 # Nothing is imported before it is used, as in `volatilis` itself.
 _MODULES = {
-    "fitting.cluster": ("How",),
     "comparison.criteria": ("Comparison", "Group", "compare", "group"),
     "design": ("Setting", "choose", "power", "smallest"),
     "fitting.fit": ("Fit", "fit", "intervals"),
     "fitting.hierarchy": ("fit_groups",),
-    "fitting.jobs": ("Failure",),
-    "fitting.many": ("fit_all",),
+    "fitting.jobs": ("Failure", "FitOptions", "fit_all"),
     "models": ("Model",),
     "responses.registry": ("load_responses", "register_response"),
     "people": ("People", "Person", "Trials", "Source", "read_people"),

@@ -1,11 +1,9 @@
 from volatilis.behaviour.comparison.criteria import Comparison, Group, compare, group
 from volatilis.behaviour.comparison.selection import Selection, select
 from volatilis.behaviour.design import Setting, choose, power, smallest
-from volatilis.behaviour.fitting.cluster import How
 from volatilis.behaviour.fitting.fit import Fit, fit, intervals
 from volatilis.behaviour.fitting.hierarchy import fit_groups
-from volatilis.behaviour.fitting.jobs import Failure
-from volatilis.behaviour.fitting.many import fit_all
+from volatilis.behaviour.fitting.jobs import Failure, FitOptions, fit_all
 from volatilis.behaviour.fitting.results import load, save, tidy
 from volatilis.behaviour.indicators import FirstWindow, PredictRequest, PredictResult, SecondWindow, analyse, predict
 from volatilis.behaviour.likelihood import log_likelihoods
@@ -43,10 +41,10 @@ __all__ = [
     "Failure",
     "FirstWindow",
     "Fit",
+    "FitOptions",
     "GaussianNoise",
     "Group",
     "Habits",
-    "How",
     "LaplaceNoise",
     "Model",
     "NonNegative",

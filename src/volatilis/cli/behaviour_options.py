@@ -12,7 +12,7 @@ import typer
 from volatilis.cli.options import names
 
 if TYPE_CHECKING:
-    from volatilis.behaviour.fitting.cluster import How
+    from volatilis.behaviour.fitting.jobs import FitOptions
     from volatilis.behaviour.people import Source
 
 COLUMNS, FITS = "Columns of the table", "How it is fitted"
@@ -155,10 +155,10 @@ class Fits(NamedTuple):
     store: Store = None
     own: Own = None
 
-    def how(self) -> How:
-        from volatilis.behaviour.fitting.cluster import How
+    def options(self) -> FitOptions:
+        from volatilis.behaviour.fitting.jobs import FitOptions
 
-        return How(self.starts, self.seed, self.workers, self.store, self.scheduler)
+        return FitOptions(self.starts, self.seed, self.workers, self.store, self.scheduler)
 
 
 def ends(text: str | None) -> tuple[float, float] | None:

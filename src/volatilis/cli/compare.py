@@ -55,7 +55,7 @@ def compare(
             response=response,
             criterion=criterion,
             folds=folds,
-            options=fits.how(),
+            options=fits.options(),
             response_files=tuple(fits.own or ()),
         )
         with options.progress(quiet, "fits: ") as progress:

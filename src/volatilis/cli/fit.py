@@ -69,7 +69,7 @@ def fit(
             response=response,
             method=method,
             priors=tuple(prior or ()),
-            options=fits.how(),
+            options=fits.options(),
             profile=profile,
             response_files=tuple(fits.own or ()),
         )

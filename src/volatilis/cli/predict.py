@@ -66,7 +66,7 @@ def predict(
             second_window=second,
             level=level,
             zscore=zscore,
-            how=fits.how(),
+            options=fits.options(),
             own=tuple(fits.own or ()),
         )
         with behaviour_options.progress(quiet) as progress:

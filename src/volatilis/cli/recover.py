@@ -59,7 +59,7 @@ def recover(
             people=people,
             draw=draw,
             criterion=criterion,
-            options=fits.how(),
+            options=fits.options(),
             response_files=tuple(fits.own or ()),
         )
         with options.progress(quiet, "fits: ") as progress:

@@ -15,18 +15,17 @@ import json
 import os
 import pathlib
 import shutil
-import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
-from importlib.metadata import version
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from volatilis._compiler import Call
-from volatilis._core import cluster
+from volatilis._core import sources
 from volatilis._core.files import hidden_folder
+from volatilis._core.jobs import threads_or_dask
 from volatilis._core.seeds import generator_key
+from volatilis._core.store import tell_of_others
 from volatilis.environments import ChangingEnvironment
 from volatilis.experiments.tuning import Stopped
 from volatilis.running import drivers
@@ -54,8 +53,8 @@ class Plan(NamedTuple):
 
     def digest(self) -> str:
         """Two plans share results only if they agree in everything that a result depends on."""
-        content = [FORMAT, version("volatilis"), PIECE, self.seeds, self.after, *(repr(cell) for cell in self.cells)]
-        return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:16]
+        content = [FORMAT, sources.digest(__name__), sources.user_digest(self.cells), PIECE, self.seeds, self.after]
+        return hashlib.sha256(json.dumps([*content, *(repr(cell) for cell in self.cells)]).encode()).hexdigest()[:16]
 
 
 class Result(NamedTuple):
@@ -155,6 +154,7 @@ class Store:
         self.plan, self.path = plan, pathlib.Path(folder) / f"{plan.name}-{plan.digest()}.zarr"
         self.path.parent.mkdir(parents=True, exist_ok=True)
         if not self.path.exists():
+            tell_of_others(self._with_other_sources(), self.path.parent)
             self._create()
         with self._readable():
             import zarr
@@ -181,6 +181,17 @@ class Store:
             group.create_array("done", shape=shape[1:], chunks=(1, 1), dtype="i1", fill_value=0)
             with contextlib.suppress(OSError):  # another run has made it meanwhile
                 partial.rename(self.path)
+
+    def _with_other_sources(self) -> int:
+        """How many results of this plan are in the same folder, but were made with other sources."""
+        import zarr
+
+        count, plan = 0, [repr(cell) for cell in self.plan.cells]
+        for path in self.path.parent.glob(f"{self.plan.name}-*.zarr"):
+            with contextlib.suppress(Exception):  # it is not used, so whatever is wrong with it does no harm
+                group = zarr.open_group(path, mode="r")
+                count += int(np.sum(group["done"][:])) if group.attrs["plan"] == plan else 0
+        return count
 
     @contextlib.contextmanager
     def _readable(self) -> Iterator[None]:
@@ -261,10 +272,12 @@ def sweep(
     work = {(c, s): _cost(plan.cells[c]) for c in range(len(plan.cells)) for s in range(plan.seeds)}
     total, left = sum(work.values()), sum(work[job] for job in jobs)
     progress(1.0 - left / total)
-    for job, result in _on_threads(plan, jobs, workers) if scheduler is None else _on_cluster(plan, jobs, scheduler):
-        store.write(*job, result)
-        left -= work[job]
-        progress(1.0 - left / total)
+    calls = {(c, s): (plan.cells[c], s, plan.after) for c, s in jobs}
+    with threads_or_dask(workers, scheduler) as queue:
+        for job, result in queue.results(compute, calls):
+            store.write(*job, result)
+            left -= work[job]
+            progress(1.0 - left / total)
     progress(1.0)
     return store.dataset()
 
@@ -273,21 +286,3 @@ def _cost(cell: Cell) -> float:
     """About how long a sequence takes: exact inference carries the more hypotheses the rarer changes are."""
     exact = 2e-9 * 6.0 / cell.environment.p_c if type(cell.benchmark).__name__ == "ExactBayes" else 0.0
     return cell.steps * (exact + 2e-7 * len(cell.learners))
-
-
-def _on_threads(plan: Plan, jobs: list[tuple[int, int]], workers: int | None) -> Iterator[tuple[tuple[int, int], Result]]:
-    stop = threading.Event()
-    pool = ThreadPoolExecutor(workers or os.cpu_count() or 1)
-    futures: dict[Future[Result], tuple[int, int]] = {
-        pool.submit(compute, plan.cells[c], s, plan.after, stop.is_set): (c, s) for c, s in jobs
-    }
-    try:
-        for future in as_completed(futures):
-            yield futures[future], future.result()
-    finally:  # on any way out, Ctrl-C included: running sequences end at their next piece, waiting ones never start
-        stop.set()
-        pool.shutdown(wait=True, cancel_futures=True)
-
-
-def _on_cluster(plan: Plan, jobs: list[tuple[int, int]], address: str) -> Iterator[tuple[tuple[int, int], Result]]:
-    return cluster.results(compute, {(c, s): (plan.cells[c], s, plan.after) for c, s in jobs}, address)

@@ -13,8 +13,8 @@ import sys
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from volatilis._core import cluster
 from volatilis._core.files import write_text
+from volatilis._core.jobs import check_scheduler
 from volatilis.paper import published
 from volatilis.paper.claims import Claim, evaluate, showing, to_frame
 from volatilis.paper.context import Context, PaperRequest
@@ -98,7 +98,7 @@ def prepare(request: PaperRequest) -> pathlib.Path:
         if not has_tuned_values(request.reference):
             print(f"{request.reference} has no {TUNED_FILE}: our own tuned values are used for the authors'", file=sys.stderr)
     if request.scheduler is not None:
-        cluster.check(request.scheduler)
+        check_scheduler(request.scheduler)
     if not request.resume:
         forget(request)
     return folder

@@ -9,14 +9,12 @@ from __future__ import annotations
 import json
 import os
 import pathlib
-import threading
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor, as_completed
-from importlib.metadata import version
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from volatilis._core import cluster
-from volatilis._core.files import write_text
+from volatilis._core import sources
+from volatilis._core.jobs import run_kept, threads_or_dask
+from volatilis._core.store import Store
 from volatilis.environments import ChangingEnvironment
 from volatilis.experiments import tuning
 from volatilis.paper.learners import TUNED
@@ -36,6 +34,14 @@ class Best(NamedTuple):
     at_bound: str | None
 
 
+class Tuned(NamedTuple):
+    """A learner in an environment, and the value that was found."""
+
+    name: str
+    where: Environment
+    best: Best
+
+
 Job = tuple[str, Environment]  # a learner's name, and where it is tuned
 
 
@@ -52,47 +58,25 @@ def tune_all(
     workers     threads; None takes one per core
     scheduler   the address of a Dask scheduler, to tune there instead
     """
-    path = _path(size, folder)
-    values = _read(path)
-    wanted = [(name, where) for where in dict.fromkeys(environments) for name in TUNED[where.task]]
-    missing = [job for job in wanted if job not in values]
-    missing.sort(key=lambda job: (job[0] != "SMiLe", job[1].p_c))  # the longest first
-    done = len(wanted) - len(missing)
-    for job, best in _on_threads(missing, size, workers) if scheduler is None else _on_cluster(missing, size, scheduler):
-        values[job] = best
-        done += 1
-        _write(path, values)
-        progress(done / len(wanted))
+    wanted = {_key(name, where): (name, where) for where in dict.fromkeys(environments) for name in TUNED[where.task]}
+    longest_first = sorted(wanted, key=lambda key: (wanted[key][0] != "SMiLe", wanted[key][1].p_c))
+    calls = {key: (*wanted[key], size) for key in longest_first}
+    with _store(size, folder) as store, threads_or_dask(workers, scheduler) as queue:
+        tuned = run_kept(queue, _tune_one, calls, store, progress)
     progress(1.0)
-    return {job: values[job] for job in wanted}
-
-
-def _on_threads(jobs: list[Job], size: Size, workers: int | None) -> Iterator[tuple[Job, Best]]:
-    stop = threading.Event()
-    pool = ThreadPoolExecutor(workers or os.cpu_count() or 1)
-    futures = {pool.submit(_tune_one, name, where, size, stop.is_set): (name, where) for name, where in jobs}
-    try:
-        for future in as_completed(futures):
-            yield futures[future], future.result()
-    finally:  # on any way out: running searches end at their next try, waiting ones never start
-        stop.set()
-        pool.shutdown(wait=True, cancel_futures=True)
-
-
-def _on_cluster(jobs: list[Job], size: Size, address: str) -> Iterator[tuple[Job, Best]]:
-    return cluster.results(_tune_one, {job: (*job, size) for job in jobs}, address)
+    return {job: tuned[key].best for key, job in wanted.items()}
 
 
 def _shown(sequences: tuple[int, int]) -> str:
     return "{}x{}".format(*sequences)
 
 
-def _tune_one(name: str, where: Environment, size: Size, stop: Callable[[], bool] = lambda: False) -> Best:
+def _tune_one(name: str, where: Environment, size: Size, stop: Callable[[], bool] = lambda: False) -> Tuned:
     learner, environment = TUNED[where.task][name], ChangingEnvironment(family_of(where.task, where.noise), where.p_c)
     seeds, steps = size.tuning_sequences(where.p_c)
-    values = tuning.tune(learner, environment, steps, range(1000, 1000 + seeds), stop=stop)
+    best = tuning.tune(learner, environment, steps, range(1000, 1000 + seeds), stop=stop)
     low, high = search_bounds(learner, where.task == CATEGORICAL)
-    return Best(values.value, min(max(values.value, low), high), values.at_bound)
+    return Tuned(name, where, Best(best.value, min(max(best.value, low), high), best.at_bound))
 
 
 def use_published(values: dict[Job, Best], folder: str | os.PathLike[str]) -> dict[Job, Best]:
@@ -115,7 +99,8 @@ def table(size: Size, folder: str | os.PathLike[str], reference: str | os.PathLi
     """
     import pandas as pd
 
-    values = _read(_path(size, folder))
+    with _store(size, folder) as store:
+        values = {(one.name, one.where): one.best for one in store.results()}
     published = tuned_values(reference) if reference is not None and has_tuned_values(reference) else {}
     rows = []
     for (name, where), best in sorted(
@@ -142,21 +127,22 @@ def table(size: Size, folder: str | os.PathLike[str], reference: str | os.PathLi
     return pd.DataFrame(rows)
 
 
-def _path(size: Size, folder: str | os.PathLike[str]) -> pathlib.Path:
+# --- the store -----------------------------------------------------------------------------------------------------------
+
+
+def _store(size: Size, folder: str | os.PathLike[str]) -> Store[Tuned]:
     sequences = f"{_shown(size.tuning)}-{_shown(size.rare_tuning)}"
-    return pathlib.Path(folder) / f"tuned-{size.name}-{sequences}-{version('volatilis')}.json"
+    path = pathlib.Path(folder) / f"tuned-{size.name}-{sequences}.jsonl"
+    return Store(path, sources.digest(__name__), _to_json, _from_json)
 
 
-def _read(path: pathlib.Path) -> dict[Job, Best]:
-    try:
-        rows = json.loads(path.read_text())
-        return {(row[0], Environment(row[1], row[2], row[3])): Best(row[4], row[5], row[6]) for row in rows}
-    except FileNotFoundError:
-        return {}
-    except (ValueError, TypeError, IndexError, KeyError) as error:
-        raise ValueError(f"{path} is damaged ({error}); delete it, or use --fresh") from None
+def _key(name: str, where: Environment) -> str:
+    return json.dumps([name, *where])
 
 
-def _write(path: pathlib.Path, values: dict[Job, Best]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_text(path, json.dumps([[name, *where, *best] for (name, where), best in values.items()], indent=0))
+def _to_json(tuned: Tuned) -> dict[str, object]:
+    return {"learner": tuned.name, "where": list(tuned.where), "best": list(tuned.best)}
+
+
+def _from_json(entry: dict[str, Any]) -> Tuned:
+    return Tuned(str(entry["learner"]), Environment(*entry["where"]), Best(*entry["best"]))

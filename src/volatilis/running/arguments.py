@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -64,11 +63,3 @@ def _reset_positions(reset: Any, length: int, where: str) -> np.ndarray:
     if bad.any():
         raise ValueError(f"{where}reset at {marks[bad][0]} is not accepted; positions are from 0 to {length - 1}")
     return np.unique(marks)
-
-
-def thread_count(workers: int | None) -> int:
-    if workers is None:
-        return os.cpu_count() or 1
-    if isinstance(workers, bool) or not isinstance(workers, (int, np.integer)) or workers < 1:
-        raise ValueError(f"workers = {workers!r} is not accepted; it must be a whole number, 1 or more, or None")
-    return int(workers)

@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 
 from volatilis._compiler import Call, float_to_tuple, for_threads
+from volatilis._core.jobs import worker_count
 from volatilis._core.seeds import generator_key, seed_sequence
 from volatilis.learners._one_belief import OneBelief
 from volatilis.running import drivers, pieces, state_files
-from volatilis.running.arguments import MISSING, check_learner, missing_policy, step_events, thread_count, wanted_readouts
+from volatilis.running.arguments import MISSING, check_learner, missing_policy, step_events, wanted_readouts
 from volatilis.running.beliefs import Belief
 from volatilis.running.drivers import ELAPSE, OBSERVE, RESET, STEP_HEAD, Outputs, lock_step_outputs
 from volatilis.running.state_checks import check_state
@@ -63,7 +64,7 @@ def run_many(
     Sequence i gets the i-th child of the seed: the same as `run(learner, ys[i], seed=SeedSequence(seed).spawn(n)[i])`.
     """
     check_learner(learner)
-    workers, wanted = thread_count(workers), wanted_readouts(learner, readouts)
+    workers, wanted = worker_count(workers), wanted_readouts(learner, readouts)
     count = len(ys)
     resets = reset if reset is not None else [None] * count
     if len(resets) != count:

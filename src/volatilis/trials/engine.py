@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from volatilis._core.jobs import worker_count
 from volatilis.catalogue import Recipe
-from volatilis.running.arguments import missing_policy, thread_count
+from volatilis.running.arguments import missing_policy
 from volatilis.tables import Table, arrow, column_named, kind_of, open_table, writer
 from volatilis.trials.groups import Group, Key, split
 from volatilis.trials.inputs import Inputs, Roles, Rows
@@ -165,7 +166,7 @@ class Engine:
             watcher.begin(self)
 
     def __enter__(self) -> Engine:
-        self._pool = ThreadPoolExecutor(thread_count(self.order.workers))
+        self._pool = ThreadPoolExecutor(worker_count(self.order.workers))
         return self
 
     def __exit__(self, *error: object) -> None:

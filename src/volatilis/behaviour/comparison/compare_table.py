@@ -12,9 +12,8 @@ import numpy as np
 
 from volatilis._core.terminal import console_of, plain, table
 from volatilis.behaviour.comparison.criteria import Comparison, Group, check_criterion, compare, dataset, group
-from volatilis.behaviour.fitting.cluster import How
 from volatilis.behaviour.fitting.fit import Fit
-from volatilis.behaviour.fitting.jobs import Failure
+from volatilis.behaviour.fitting.jobs import Failure, FitOptions
 from volatilis.behaviour.fitting.outputs import save_picture, write_columns
 from volatilis.behaviour.models import models_of
 from volatilis.behaviour.people import People, Source, people_of
@@ -50,7 +49,7 @@ class CompareRequest(NamedTuple):
     response: str = "gaussian:sd=free"
     criterion: str = "bic"
     folds: int = 10
-    options: How = How()
+    options: FitOptions = FitOptions()
     response_files: tuple[str, ...] = ()
 
 

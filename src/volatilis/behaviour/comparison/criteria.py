@@ -15,9 +15,8 @@ import numpy as np
 
 from volatilis.behaviour.comparison.folds import Fold, folds
 from volatilis.behaviour.comparison.selection import Selection, select
-from volatilis.behaviour.fitting.cluster import How, fit_people
 from volatilis.behaviour.fitting.fit import Fit, log_evidence
-from volatilis.behaviour.fitting.jobs import Failure, Pool, Progress
+from volatilis.behaviour.fitting.jobs import Failure, FitOptions, Fitter, Progress, fitter
 from volatilis.behaviour.fitting.objective import Objective
 from volatilis.behaviour.fitting.parameters import WHOLE, Unit, searched, unit_of
 from volatilis.behaviour.fitting.priors import weak
@@ -108,7 +107,7 @@ def _usual(name: str, unit: Unit) -> float:
 def compare(
     models: Sequence[Model],
     persons: Sequence[Person],
-    how: How = How(),  # noqa: B008 - a tuple, which nothing changes
+    options: FitOptions = FitOptions(),  # noqa: B008 - a tuple, which nothing changes
     most_folds: int = 10,
     progress: Callable[[str, float], None] = lambda what, share: None,
 ) -> Comparison:
@@ -116,10 +115,10 @@ def compare(
     check_models(models, persons)
     unit = unit_of_all(persons)
     split = [folds(person, most_folds) for person in persons]
-    with how.pool(len(models) * sum(2 + len(own) for own, _ in split)) as pool:
-        fits = fit_people(pool, how, models, persons, None, unit, lambda share: progress("likelihood", share))
-        plausible = fit_people(pool, how, models, persons, weak, unit, lambda share: progress("posterior", share))
-        predicted, more = _cross_validated(pool, how, models, split, unit, lambda share: progress("folds", share))
+    with fitter(options, len(models) * sum(2 + len(own) for own, _ in split)) as pool:
+        fits = pool.fit_people(models, persons, unit=unit, progress=lambda share: progress("likelihood", share))
+        plausible = pool.fit_people(models, persons, prior=weak, unit=unit, progress=lambda share: progress("posterior", share))
+        predicted, more = _cross_validated(pool, models, split, unit, lambda share: progress("folds", share))
     counts = np.array([len(model.free()) for model in models])
     responses = np.array([person.responses for person in persons])
     logs = np.array([[one.log_likelihood if isinstance(one, Fit) else np.nan for one in own] for own in fits])
@@ -143,15 +142,15 @@ def unit_of_all(persons: Sequence[Person]) -> Unit:
 
 
 def _cross_validated(
-    pool: Pool, how: How, models: Sequence[Model], split: Sequence[tuple[list[Fold], str]], unit: Unit, progress: Progress
+    pool: Fitter, models: Sequence[Model], split: Sequence[tuple[list[Fold], str]], unit: Unit, progress: Progress
 ) -> tuple[np.ndarray, list[Failure]]:
     flat = [(i, fold) for i, (own, _) in enumerate(split) for fold in own]
     total = np.array([np.full(len(models), 0.0 if own else np.nan) for own, _ in split])
     failures = []
-    fits = fit_people(pool, how, models, [fold.fitted for _, fold in flat], None, unit, progress) if flat else []
+    fits = pool.fit_people(models, [fold.fitted for _, fold in flat], unit=unit, progress=progress) if flat else []
     for (i, fold), own in zip(flat, fits, strict=True):
         for k, (model, one) in enumerate(zip(models, own, strict=True)):
-            worth = one if isinstance(one, Failure) else predict(model, one, fold.predicted, how.seed)
+            worth = one if isinstance(one, Failure) else predict(model, one, fold.predicted, pool.options.seed)
             if worth == -np.inf:
                 worth = Failure(fold.fitted.name, model.label, "responses that were left out are impossible under the fit")
             if isinstance(worth, Failure):

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Iterator
-from concurrent.futures import as_completed
+import pathlib
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
-from volatilis._core.processes import pool_of
+from volatilis._core import sources
+from volatilis._core.jobs import Processes, run_kept, worker_count
+from volatilis._core.store import Store, digest
 from volatilis.behaviour.design.experiment import experiment, findings
 from volatilis.behaviour.design.setting import Setting, check
-from volatilis.behaviour.design.store import Store
-from volatilis.running.arguments import thread_count
 
-TOGETHER = 2  # experiments that a process does at a time; one that is stopped finishes them
+FORMAT = 3  # of the store
 
 
 class Power(NamedTuple):
@@ -60,16 +60,12 @@ def power(
     check(setting)
     if repeats < 1:
         raise ValueError(f"repeats = {repeats!r} is not accepted; it must be a whole number, 1 or more")
-    with Store(setting, folder) if folder is not None else contextlib.nullcontext() as store:
-        found: dict[int, np.ndarray] = {} if store is None else {n: own for n, own in store.found.items() if n < repeats}
-        left = [number for number in range(repeats) if number not in found]
-        progress(1.0 - len(left) / repeats)
-        for number, own in _experiments(setting, left, thread_count(workers)):
-            found[number] = own
-            if store is not None:
-                store.add(number, own)
-            progress(len(found) / repeats)
-    counts = np.sum([found[number] for number in range(repeats)], axis=0)
+    calls = {str(number): (setting, number) for number in range(repeats)}
+    with contextlib.ExitStack() as stack:
+        store = None if folder is None else stack.enter_context(_store(setting, folder))
+        queue = stack.enter_context(Processes(min(worker_count(workers), repeats)))
+        results = run_kept(queue, experiment, calls, store, progress)
+    counts = np.sum([results[key] for key in calls], axis=0)
     low, high = wilson(counts, repeats)
     return Power(setting, tuple(findings(setting)), repeats, counts / repeats, low, high)
 
@@ -102,21 +98,12 @@ def wilson(counts: np.ndarray, n: int, level: float = 0.95) -> tuple[np.ndarray,
     return np.maximum((middle - reach) / denominator, 0.0), np.minimum((middle + reach) / denominator, 1.0)
 
 
-# --- on one process or many ----------------------------------------------------------------------------------------------
-
-
-def _experiments(setting: Setting, numbers: list[int], workers: int) -> Iterator[tuple[int, np.ndarray]]:
-    pieces = [numbers[k : k + TOGETHER] for k in range(0, len(numbers), TOGETHER)]
-    if workers == 1 or len(pieces) <= 1:
-        yield from ((number, experiment(setting, number)) for number in numbers)
-        return
-    pool = pool_of(min(workers, len(pieces)))
-    try:
-        for future in as_completed([pool.submit(_piece, setting, piece) for piece in pieces]):
-            yield from future.result()
-    finally:  # on any way out, Ctrl-C included: what waits never starts
-        pool.shutdown(wait=True, cancel_futures=True)
-
-
-def _piece(setting: Setting, numbers: list[int]) -> list[tuple[int, np.ndarray]]:
-    return [(number, experiment(setting, number)) for number in numbers]
+def _store(setting: Setting, folder: str | os.PathLike[str]) -> Store[np.ndarray]:
+    """The experiments of one setting, by their numbers; another setting has another file."""
+    shape = (len(findings(setting)), len(setting.trials), len(setting.subjects))
+    return Store(
+        pathlib.Path(folder) / f"power-{digest(FORMAT, setting)[:16]}.jsonl",
+        sources.digest("volatilis.behaviour.design.experiment"),
+        lambda found: {"found": found.astype(int).tolist()},
+        lambda entry: np.array(entry["found"], dtype=float).reshape(shape),
+    )

@@ -11,11 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from volatilis.behaviour.fitting.cluster import How
 from volatilis.behaviour.fitting.fit import Fit
 from volatilis.behaviour.fitting.hierarchy import Group, fit_groups
-from volatilis.behaviour.fitting.jobs import Failure
-from volatilis.behaviour.fitting.many import fit_all
+from volatilis.behaviour.fitting.jobs import Failure, FitOptions, fit_all
 from volatilis.behaviour.fitting.outputs import save_picture
 from volatilis.behaviour.fitting.parameters import WHOLE, searched, unit_of
 from volatilis.behaviour.fitting.priors import CENTRAL, AnyPrior, parse_priors
@@ -48,7 +46,7 @@ class FitRequest(NamedTuple):
     response: str = "gaussian:sd=free"
     method: str = "ml"
     priors: tuple[str, ...] = ()
-    options: How = How()
+    options: FitOptions = FitOptions()
     profile: bool = False
     response_files: tuple[str, ...] = ()
 
@@ -91,13 +89,13 @@ def fit_table(request: FitRequest, progress: Callable[[float], None] = lambda sh
         raise ValueError("no parameter is free; write one as varsmile:m=free")
     prior = _prior(request, models)
     people = people_of(request.source, models)
-    how, groups = request.options._asdict(), list[Group]()
+    options, groups = request.options._asdict(), list[Group]()
     if request.method == "hierarchical":
-        groups = fit_groups(models, people.persons, progress=progress, **how)
+        groups = fit_groups(models, people.persons, progress=progress, **options)
         fits = [group.fits[i] for i in range(len(people.persons)) for group in groups]
     else:
         unit = None if prior is None else unit_of(np.concatenate([person.outcomes() for person in people.persons]))
-        fits = fit_all(models, people.persons, prior=prior, unit=unit, profile=request.profile, progress=progress, **how)
+        fits = fit_all(models, people.persons, prior=prior, unit=unit, profile=request.profile, progress=progress, **options)
     if not any(isinstance(one, Fit) for one in fits):
         raise ValueError(f"nobody could be fitted: {next(one.message for one in fits if isinstance(one, Failure))}")
     return FitResult(request, models, people, fits, groups)

@@ -19,9 +19,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from volatilis.behaviour.fitting.cluster import How, fit_people
+from volatilis._core.progress import part_of
 from volatilis.behaviour.fitting.fit import Fit, log_evidence
-from volatilis.behaviour.fitting.jobs import Failure, Pool, Progress
+from volatilis.behaviour.fitting.jobs import Failure, FitOptions, Fitter, Progress, fitter
 from volatilis.behaviour.fitting.parameters import Searched, Unit, searched, unit_of
 from volatilis.behaviour.fitting.priors import AnyPrior, Prior, weak
 from volatilis.behaviour.fitting.search import bounds_of
@@ -67,6 +67,7 @@ class Group(NamedTuple):
 def fit_groups(
     models: Sequence[Model],
     persons: Sequence[Person],
+    *,
     starts: int = 10,
     seed: int = 0,
     workers: int | None = None,
@@ -79,29 +80,23 @@ def fit_groups(
     if len(persons) < 2:
         raise ValueError(f"a group needs two people or more, not {len(persons)}; the method map is for each alone")
     unit = unit or unit_of(np.concatenate([person.outcomes() for person in persons]))
-    groups, how = [], How(starts, seed, workers, folder, scheduler)
-    with how.pool(len(persons)) as pool:
+    groups = []
+    with fitter(FitOptions(starts, seed, workers, folder, scheduler), len(persons)) as pool:
         for number, model in enumerate(models):
-            part = _part_of(progress, number, len(models))
-            groups.append(_fit_group(model, persons, how, unit, pool, part))
+            groups.append(_fit_group(model, persons, unit, pool, part_of(progress, number, len(models))))
     progress(1.0)
     return groups
-
-
-def _part_of(progress: Progress, number: int, parts: int) -> Progress:
-    return lambda share: progress((number + share) / parts)
 
 
 def _fit_group(
     model: Model,
     persons: Sequence[Person],
-    how: How,
     unit: Unit,
-    pool: Pool,
+    pool: Fitter,
     progress: Progress,
 ) -> Group:
     def fitted(prior: AnyPrior) -> list[Fit | Failure]:
-        return [one for own in fit_people(pool, how, [model], persons, prior, unit) for one in own]
+        return [one for (one,) in pool.fit_people([model], persons, prior=prior, unit=unit)]
 
     alone = fits = fitted(weak)
     names = next((one.names for one in fits if isinstance(one, Fit)), ())

@@ -1,21 +1,50 @@
-"""Fits to be made: each with all that decides it, in any order, and those that are kept are not made again."""
+"""Fit many people with many models, on several processes or on a Dask cluster; the numbers are the same on any number of them.
+
+A person who cannot be fitted gives a `Failure` with the reason, and the others are fitted. With a folder, finished fits are kept
+there, and a run that was stopped goes on where it was.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import os
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+import pathlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
+import numpy as np
+
+from volatilis._core import sources
+from volatilis._core.jobs import Dask, Processes, Queue, run_kept, worker_count
+from volatilis._core.store import Store, digest
 from volatilis.behaviour.fitting.fit import Fit, fit
 from volatilis.behaviour.fitting.parameters import WHOLE, Unit, searched, unit_of
 from volatilis.behaviour.fitting.priors import AnyPrior, resolved
-from volatilis.behaviour.fitting.store import Store, digest
 from volatilis.behaviour.models import Model
 from volatilis.behaviour.people import Person
 from volatilis.behaviour.responses import registry
 
+FORMAT = 3
+FEW = 8  # fits for which a further process is not worth its start
+
 Progress = Callable[[float], None]
+
+
+class FitOptions(NamedTuple):
+    """How fits are made, whatever is fitted.
+
+    starts      of each search
+    seed        for starts, and for learners that sample
+    workers     processes; None: one per core, and fewer for a few fits
+    folder      keeps finished fits, and takes those that are there from it
+    scheduler   the address of a Dask scheduler, to fit there instead
+    """
+
+    starts: int = 10
+    seed: int = 0
+    workers: int | None = None
+    folder: str | os.PathLike[str] | None = None
+    scheduler: str | None = None
 
 
 class Failure(NamedTuple):
@@ -38,10 +67,12 @@ class Job(NamedTuple):
     profile: bool = False
 
     def key(self) -> str:
+        """A digest of all that decides the fit, but for the sources of this package."""
         unit = self.unit or unit_of(self.person.outcomes())
-        free = [searched(name, unit) for name in self.model.free() if name not in WHOLE]
-        prior = resolved(self.prior, free)
-        return digest(self.model, self.person, self.starts, self.seed, prior, unit, self.profile, registry.texts())
+        prior = resolved(self.prior, [searched(name, unit) for name in self.model.free() if name not in WHOLE])
+        response = sources.user_digest(registry.RESPONSES[self.model.response.name])
+        settings = (self.starts, self.seed, prior, unit, self.profile, registry.texts(), response)
+        return digest(FORMAT, self.model, self.person, settings)
 
     def run(self) -> Fit | Failure:
         try:
@@ -50,30 +81,130 @@ class Job(NamedTuple):
             return Failure(self.person.name, self.model.label, str(error))
 
 
-class Pool(ABC):
-    """What runs jobs: processes here or a cluster. With a folder, finished fits are kept there and taken from there."""
+class Fitter:
+    """Runs jobs on processes or on a cluster, and keeps their results where the options name a folder."""
 
-    def __init__(self, folder: str | os.PathLike[str] | None = None) -> None:
-        self._store = Store(folder) if folder is not None else None
+    def __init__(self, options: FitOptions, queue: Queue, store: Store[Fit | Failure] | None) -> None:
+        self.options, self._queue, self._store = options, queue, store
 
     def run(self, jobs: Sequence[Job], progress: Progress = lambda share: None) -> list[Fit | Failure]:
         """The results, in the order of the jobs."""
-        keys = [job.key() for job in jobs] if self._store is not None else []
-        kept = {} if self._store is None else {i: self._store.get(key) for i, key in enumerate(keys)}
-        found: dict[int, Fit | Failure] = {i: one for i, one in kept.items() if one is not None}
-        left = [i for i in range(len(jobs)) if i not in found]
-        progress(1.0 - len(left) / max(len(jobs), 1))
-        for i, one in self._results(jobs, left):
-            found[i] = one
-            if self._store is not None and isinstance(one, Fit):
-                self._store.add(keys[i], one)
-            progress(len(found) / len(jobs))
-        return [found[i] for i in range(len(jobs))]
+        keys = [job.key() for job in jobs] if self._store is not None else [str(i) for i in range(len(jobs))]
+        calls = {key: (job, _users_responses()) for key, job in zip(keys, jobs, strict=True)}
+        results = run_kept(self._queue, _run, calls, self._store, progress, keep=lambda one: isinstance(one, Fit))
+        return [results[key] for key in keys]
 
-    @abstractmethod
-    def _results(self, jobs: Sequence[Job], left: Sequence[int]) -> Iterator[tuple[int, Fit | Failure]]:
-        """Each result of those that are left as it comes, with its job's number."""
+    def fit_people(
+        self,
+        models: Sequence[Model],
+        persons: Sequence[Person],
+        *,
+        prior: AnyPrior = None,
+        unit: Unit | None = None,
+        profile: bool = False,
+        progress: Progress = lambda share: None,
+    ) -> list[list[Fit | Failure]]:
+        """One list per person, one fit or failure per model in it."""
+        starts, seed = self.options.starts, self.options.seed
+        jobs = [Job(model, person, starts, seed, prior, unit, profile) for person in persons for model in models]
+        results = self.run(jobs, progress)
+        return [results[i * len(models) : (i + 1) * len(models)] for i in range(len(persons))]
 
-    def close(self) -> None:
-        if self._store is not None:
-            self._store.close()
+
+@contextlib.contextmanager
+def fitter(options: FitOptions, fits: int) -> Iterator[Fitter]:
+    """`with fitter(options, fits) as fitter`, for about so many fits."""
+    with contextlib.ExitStack() as stack:
+        store = None if options.folder is None else stack.enter_context(_store(options.folder))
+        yield Fitter(options, stack.enter_context(_queue(options, fits)), store)
+
+
+def fit_all(
+    models: Sequence[Model],
+    persons: Sequence[Person],
+    *,
+    starts: int = 10,
+    seed: int = 0,
+    workers: int | None = None,
+    prior: AnyPrior = None,
+    unit: Unit | None = None,
+    progress: Progress = lambda share: None,
+    folder: str | os.PathLike[str] | None = None,
+    profile: bool = False,
+    scheduler: str | None = None,
+) -> list[Fit | Failure]:
+    """Every person with every model: persons in order, models within.
+
+    workers    processes; None takes one per core, and fewer for a few fits. With more than one, a script that calls this needs
+               `if __name__ == "__main__":` around what it does
+    folder     keeps finished fits, and a later call with the same arguments takes them from there
+    progress   called with the share that is done
+    scheduler  the address of a Dask scheduler, to fit there instead
+    """
+    options = FitOptions(starts, seed, workers, folder, scheduler)
+    with fitter(options, len(models) * len(persons)) as pool:
+        results = pool.fit_people(models, persons, prior=prior, unit=unit, profile=profile, progress=progress)
+    return [one for of_person in results for one in of_person]
+
+
+# --- where they run ------------------------------------------------------------------------------------------------------
+
+
+class UsersResponses(NamedTuple):
+    """Response models of the user's own, which other processes must know too: files to read, and classes to import."""
+
+    files: tuple[str, ...]
+    classes: dict[str, type]
+
+
+def _users_responses() -> UsersResponses:
+    shipped = ("volatilis.", registry.LOADED)
+    classes = {name: cls for name, cls in registry.RESPONSES.items() if not cls.__module__.startswith(shipped)}
+    return UsersResponses(tuple(registry.files), classes)
+
+
+def _run(job: Job, responses: UsersResponses) -> Fit | Failure:
+    """In another process, too, which must find the user's files and modules where they are here."""
+    for path in responses.files:
+        if path not in registry.files:
+            registry.load_responses(path)
+    for name, cls in responses.classes.items():
+        if registry.RESPONSES.get(name) is not cls:
+            registry.register_response(name, cls)
+    return job.run()
+
+
+def _queue(options: FitOptions, fits: int) -> Queue:
+    if options.scheduler is not None:
+        return Dask(options.scheduler)
+    most = fits if options.workers is not None else -(-fits // FEW)
+    return Processes(max(1, min(worker_count(options.workers), most)))
+
+
+# --- what is kept --------------------------------------------------------------------------------------------------------
+
+
+def _store(folder: str | os.PathLike[str]) -> Store[Fit | Failure]:
+    return Store(pathlib.Path(folder) / "fits.jsonl", sources.digest(__name__), to_json, from_json)
+
+
+def to_json(fit: Fit | Failure) -> dict[str, Any]:
+    """Numbers come back as the same bits; what is not a number is null."""
+    if isinstance(fit, Failure):
+        raise TypeError("a failure is not kept: its reason may be gone the next time")
+    arrays = {"x": _listed(fit.x), "covariance": _listed(fit.covariance), "shape": fit.covariance.shape[0]}
+    return fit._asdict() | arrays
+
+
+def from_json(entry: Mapping[str, Any]) -> Fit:
+    """The inverse of `to_json`."""
+    fields = dict(entry)
+    n = fields.pop("shape")
+    for name, shape in (("x", (n,)), ("covariance", (n, n))):
+        fields[name] = np.array([np.nan if value is None else value for value in fields[name]], dtype=float).reshape(shape)
+    fields["profile"] = {name: tuple(ends) for name, ends in fields["profile"].items()}
+    return Fit(**fields | {name: tuple(fields[name]) for name in ("names", "warnings")})
+
+
+def _listed(values: np.ndarray) -> list[float | None]:
+    return [value if value == value else None for value in np.ravel(values).tolist()]

@@ -9,9 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from volatilis.behaviour.fitting.cluster import How, fit_people
 from volatilis.behaviour.fitting.fit import Fit
-from volatilis.behaviour.fitting.jobs import Failure
+from volatilis.behaviour.fitting.jobs import Failure, FitOptions, fitter
 from volatilis.behaviour.indicators.trials import Measured, observe
 from volatilis.behaviour.models import Model, models_of
 from volatilis.behaviour.people import People, Person, Source, read_people
@@ -36,7 +35,7 @@ class PredictRequest(NamedTuple):
     response     how predictions arise from the learner's belief, for the fit
     level        of the confidence intervals
     zscore       bring each person's indicator to mean 0 and variance 1 first
-    how          starts, seed, where fits are made, and a folder that keeps finished ones
+    options      starts, seed, where fits are made, and a folder that keeps finished ones
     own          Python files with response models of one's own
     """
 
@@ -50,7 +49,7 @@ class PredictRequest(NamedTuple):
     second_window: SecondWindow = SecondWindow()
     level: float = LEVEL
     zscore: bool = False
-    how: How = How()
+    options: FitOptions = FitOptions()
     own: tuple[str, ...] = ()
 
 
@@ -103,7 +102,7 @@ def predict(request: PredictRequest, progress: Progress = lambda what, share: No
         reasons = "; ".join(f"{name}: {reason}" for name, reason in list(refused.items())[:3])
         raise TableError(f"{os.fspath(request.source.table)}: nobody can be analysed: {reasons}")
     windows = (request.first_window, request.second_window)
-    analysis = analyse(observed, *windows, request.level, request.zscore, request.how.seed)
+    analysis = analyse(observed, *windows, request.level, request.zscore, request.options.seed)
     fitted = {person.name: fit for person in observed if isinstance(fit := fits.get(person.name), Fit)}
     return PredictResult(
         request,
@@ -183,8 +182,8 @@ def _rows(person: Person) -> np.ndarray:
 def _fits(request: PredictRequest, model: Model, persons: Sequence[Person], progress: Progress) -> dict[str, Fit | Failure]:
     if not _searched(request, model) or not persons:
         return {}
-    with request.how.pool(len(persons)) as pool:
-        fits = fit_people(pool, request.how, [model], persons, None, None, lambda share: progress("fits", share))
+    with fitter(request.options, len(persons)) as pool:
+        fits = pool.fit_people([model], persons, progress=lambda share: progress("fits", share))
     return {person.name: of_models[0] for person, of_models in zip(persons, fits, strict=True)}
 
 
@@ -194,7 +193,7 @@ def _observed(
     if isinstance(fit, Failure):
         raise ValueError(fit.message.removeprefix(f"{person.name}: "))
     values = {} if fit is None else {name: fit.values[name] for name in _searched(request, model)}
-    return observe(model, person, values, measured, request.learner is not None, request.source.missing, request.how.seed)
+    return observe(model, person, values, measured, request.learner is not None, request.source.missing, request.options.seed)
 
 
 # --- what must be known --------------------------------------------------------------------------------------------------

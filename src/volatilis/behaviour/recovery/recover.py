@@ -10,15 +10,15 @@ fitted to the person whose design it is, or parameters drawn from the distributi
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from volatilis.behaviour.comparison.criteria import check_models, unit_of_all
 from volatilis.behaviour.comparison.selection import select
-from volatilis.behaviour.fitting.cluster import How, fit_people
 from volatilis.behaviour.fitting.fit import Fit, log_evidence
-from volatilis.behaviour.fitting.jobs import Failure
+from volatilis.behaviour.fitting.jobs import Failure, FitOptions, fitter
 from volatilis.behaviour.fitting.parameters import WHOLE, Unit, searched
 from volatilis.behaviour.fitting.priors import weak
 from volatilis.behaviour.models import Model
@@ -126,7 +126,7 @@ def _shares(values: np.ndarray, total: np.ndarray) -> np.ndarray:
 def recover(
     models: Sequence[Model],
     persons: Sequence[Person],
-    how: How = How(),  # noqa: B008 - a tuple, which nothing changes
+    options: FitOptions = FitOptions(),  # noqa: B008 - a tuple, which nothing changes
     people: int | None = None,
     draw: str = "fitted",
     criterion: str = "bic",
@@ -140,14 +140,15 @@ def recover(
         raise ValueError(f"draw = {draw!r} is not accepted; {' or '.join(DRAWS)} is")
     unit, prior = unit_of_all(persons), weak if criterion == "laplace" else None
     count = people or len(persons)
-    with how.pool(len(models) * (len(persons) + len(models) * count)) as pool:
-        first = fit_people(pool, how, models, persons, prior, unit, lambda share: progress("people", share))
+    with fitter(options, len(models) * (len(persons) + len(models) * count)) as pool:
+        first = pool.fit_people(models, persons, prior=prior, unit=unit, progress=lambda share: progress("people", share))
         if not any(isinstance(one, Fit) for own in first for one in own):
             raise ValueError(
                 f"nobody could be fitted: {next(one.message for own in first for one in own if isinstance(one, Failure))}"
             )
-        truths, simulated = _simulated(models, persons, first, unit, count, draw, how.seed)
-        second = fit_people(pool, how, models, simulated, prior, unit, lambda share: progress("simulated people", share))
+        truths, simulated = _simulated(models, persons, first, unit, count, draw, options.seed)
+        advance = partial(progress, "simulated people")
+        second = pool.fit_people(models, simulated, prior=prior, unit=unit, progress=advance)
     evidence = np.array(
         [[evidence_of(model, one, criterion) for model, one in zip(models, own, strict=True)] for own in second]
     ).reshape(len(simulated), len(models))

@@ -9,7 +9,7 @@ import numpy as np
 
 from volatilis._core.terminal import console_of, plain, table
 from volatilis.behaviour.comparison.compare_table import NAMES, failure_texts
-from volatilis.behaviour.fitting.cluster import How
+from volatilis.behaviour.fitting.jobs import FitOptions
 from volatilis.behaviour.fitting.outputs import save_picture, write_columns
 from volatilis.behaviour.models import models_of
 from volatilis.behaviour.people import Source, people_of
@@ -37,7 +37,7 @@ class RecoverRequest(NamedTuple):
     people: int | None = None
     draw: str = "fitted"
     criterion: str = "bic"
-    options: How = How()
+    options: FitOptions = FitOptions()
     response_files: tuple[str, ...] = ()
 
 
