@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import xarray as xr
 from scipy import stats
 
 from volatilis.paper import hypotheses
@@ -21,12 +22,15 @@ from volatilis.paper.figures.predictions import (
     DELTAS,
     LEARNERS,
     MEASURES,
+    SIDES,
     VARIANTS,
-    Trials,
-    Window,
+    Subject,
     simulate_first,
     simulate_second,
 )
+from volatilis.predictions.estimators import slopes
+from volatilis.predictions.hypotheses import NO_PRIOR, MeanTest, holm, mean_test, verdict
+from volatilis.predictions.windows import SIGNS, FirstWindow, SecondWindow, SubjectTrials
 
 REFERENCE = pathlib.Path(
     os.environ.get("VOLATILIS_REFERENCE", pathlib.Path(__file__).resolve().parents[3] / "shared" / "reference")
@@ -109,9 +113,27 @@ def test_prediction_2_stays_within_the_bounds_of_its_window(second: Any) -> None
     assert np.all(second["bayes_factor"].sel(p=[0.375, 0.4]).isnull())
 
 
+class Saved:
+    """Arrays of subjects x trials, of one variant and learner."""
+
+    def __init__(self, subjects: list[Subject], variant: str) -> None:
+        trials = [subject.trials for subject in subjects]
+        self.before, self.delta = (np.array([own[k] for own in trials]) for k in (2, 3))
+        self.spread = np.array([own.after if SIDES[variant] == "after" else own.before for own in trials])
+        self.p, self.p_0 = np.array([own.p for own in trials]), np.array([own.p_0 for own in trials])
+        self.bayes_factor = np.array([subject.bayes_factor for subject in subjects])
+        self.shannon = np.array([subject.shannon for subject in subjects])
+
+
+def saved(*setting: Any) -> list[list[Saved]]:
+    """variant x learner."""
+    runs = predictions._Setting(*setting).run(1.0)
+    return [[Saved(subjects, variant) for subjects in row] for variant, row in zip(VARIANTS, runs, strict=True)]
+
+
 def test_the_surprises_of_nas12_are_those_of_the_formulas() -> None:
     """From the belief before each observation, which is one Gaussian: the published spread is its variance."""
-    right, published = (row[LEARNERS.index("Nas12*")] for row in predictions._Setting(3, 100, 0, SIGMA, P_C, P_C).run(1.0))
+    right, published = (row[LEARNERS.index("Nas12*")] for row in saved(3, 100, 0, SIGMA, P_C, P_C))
     y, sigma_c = right.before + right.delta, np.sqrt(published.spread)
     p, p_0 = stats.norm.pdf(y, right.before, np.hypot(SIGMA, sigma_c)), stats.norm.pdf(y, 0.0, math.hypot(SIGMA, 1.0))
     np.testing.assert_allclose(right.p, p)
@@ -124,21 +146,23 @@ def test_the_surprises_of_nas12_are_those_of_the_formulas() -> None:
     np.testing.assert_allclose(right.bayes_factor[:, 1:], by_sign)
 
 
-def trials_by_hand(before: list[float], delta: list[float], spread: list[float]) -> Trials:
-    rows = [np.array([values], dtype=float) for values in (before, delta, spread)]
-    unused = np.zeros_like(rows[0])
-    return Trials(rows[0], rows[1], rows[2], unused, unused, unused, unused)
+def trials_by_hand(before: list[float], delta: list[float], spread: list[float]) -> SubjectTrials:
+    """After a first trial, which does not count."""
+    prediction, error, uncertain = (np.array([np.nan, *values]) for values in (before, delta, spread))
+    unused = np.zeros_like(error)
+    return SubjectTrials("", unused, prediction, error, uncertain, uncertain, unused, unused)
 
 
-def test_prediction_1_selects_what_its_window_says() -> None:
+@pytest.mark.parametrize("side", ["before", "after"])
+def test_prediction_1_selects_what_its_window_says(side: str) -> None:
     trials = trials_by_hand(
         before=[1.0, -1.0, 1.0, -1.2, 1.3, 1.0, 1.0, 1.0],
         delta=[0.5, -0.5, -0.5, 0.45, 0.5, 0.7, 0.5, -0.04],
         spread=[0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 1.6, 0.5],
     )
-    masks = predictions._masks_first(trials, Window(), (0.0, 0.5))
+    masks = FirstWindow(side=side, errors=(0.0, 0.5)).masks(trials)
     selected = {
-        (sign, delta): np.flatnonzero(masks[i, j, 0]).tolist()
+        (sign, delta): (np.flatnonzero(masks[i, j]) - 1).tolist()
         for i, sign in enumerate((1, -1))
         for j, delta in enumerate((0, 0.5))
     }
@@ -146,7 +170,7 @@ def test_prediction_1_selects_what_its_window_says() -> None:
 
 
 def test_the_published_spread_is_the_variance_before_and_for_particles_one_with_sigma_for_its_square() -> None:
-    right, published = predictions._Setting(2, 50, 0, SIGMA, P_C, P_C).run(1.0)
+    right, published = saved(2, 50, 0, SIGMA, P_C, P_C)
     nas12, particles = (LEARNERS.index(name) for name in ("Nas12*", "pf20"))
     assert np.all(published[nas12].spread[:, 0] == 1.0)
     np.testing.assert_allclose(published[nas12].spread[:, 1:], right[nas12].spread[:, :-1] ** 2)
@@ -155,7 +179,7 @@ def test_the_published_spread_is_the_variance_before_and_for_particles_one_with_
     np.testing.assert_allclose(published[particles].spread[:, 1], one)
     np.testing.assert_allclose(right[particles].spread[:, 0] ** 2, SIGMA * one)
     assert np.all(published[particles].spread[:, 1:] > right[particles].spread[:, :-1] ** 2)
-    unit = predictions._Setting(2, 50, 0, 1.0, P_C, P_C).run(1.0)  # sigma = sigma^2: no mistake to see
+    unit = saved(2, 50, 0, 1.0, P_C, P_C)  # sigma = sigma^2: no mistake to see
     np.testing.assert_allclose(unit[1][particles].spread[:, 1:], unit[0][particles].spread[:, :-1] ** 2)
 
 
@@ -228,7 +252,7 @@ def test_the_slope_of_bayes_factor_over_p_shrinks_with_the_window() -> None:
     """A ratio of two numbers near p is more than 1 on average, the more so the smaller p: a remainder of the wide window."""
     slopes = []
     for width in (0.0125, 0.00625):
-        table = hypotheses.table_2(simulate_second(subjects=600, p_width=width, nas12_p_c=0.08))
+        table = hypotheses.table_2(simulate_second(subjects=600, window=SecondWindow(p_width=width), nas12_p_c=0.08))
         slopes.append(table.query("variant == 'right' and measure == 'bayes_factor'")["slope"].mean())
     assert -0.3 < slopes[0] < -0.05
     assert abs(slopes[1]) < 0.6 * abs(slopes[0])
@@ -236,25 +260,51 @@ def test_the_slope_of_bayes_factor_over_p_shrinks_with_the_window() -> None:
 
 def test_verdicts() -> None:
     values = np.array([1.0, 1.2, 0.8, 1.1, np.nan])
-    measured = hypotheses.measure_sign(values)
+    measured = mean_test(values)
     expected = stats.ttest_1samp(values[:4], 0.0)
     assert measured.value == pytest.approx(1.025)
     assert measured.error == pytest.approx(stats.sem(values[:4]))
-    assert measured.confidence == pytest.approx(1.0 - expected.pvalue)
+    assert 1.0 - measured.p == pytest.approx(1.0 - expected.pvalue)
     interval = expected.confidence_interval(0.95)
     assert (measured.low, measured.high) == pytest.approx((interval.low, interval.high))
-    assert [hypotheses.verdict(sign, measured) for sign in (1, 0, -1)] == ["confirmed", "contradicted", "contradicted"]
-    vague = hypotheses.measure_sign(np.array([1.0, -1.2, 0.8]))
-    assert [hypotheses.verdict(sign, vague) for sign in (1, 0, -1)] == ["undecided", "consistent", "undecided"]
-    lone = hypotheses.measure_sign(np.array([1.0, np.nan]))
-    assert hypotheses.verdict(0, lone) == "undecided"
+    assert [on_sign(sign, measured) for sign in (1, 0, -1)] == ["confirmed", "contradicted", "contradicted"]
+    vague = mean_test(np.array([1.0, -1.2, 0.8]))
+    assert [on_sign(sign, vague) for sign in (1, 0, -1)] == ["undecided", "consistent", "undecided"]
+    lone = mean_test(np.array([1.0, np.nan]))
+    assert on_sign(0, lone) == "undecided"
+
+
+def on_sign(sign: int, test: MeanTest) -> str:
+    """The verdict on a sign that is predicted alone."""
+    return verdict(sign, test, "it" in holm({"it": test.p}, 0.05))
+
+
+@pytest.mark.parametrize(("sixth", "expected"), [(0.02, "contradicted"), (-0.02, "consistent")])
+def test_two_zeros_of_table_1_are_tested_together(sixth: float, expected: str) -> None:
+    """Holm: with two zeros a p-value between 0.025 and 0.05 does not contradict, although its interval excludes 0."""
+    level = np.array([0.1, 0.13, 0.16, 0.1, 0.02 + sixth, sixth])
+    wave = np.array([1.0, -1.0, 1.0, -1.0, 1.0, -1.0])
+    delta = np.array([0.0, 0.5, 1.0])
+    plus = np.stack([np.full(6, 5.0), level - 0.25 * wave, level + 0.25 * wave])
+    means = np.array([plus, np.zeros((3, 6))])
+    dims = ("variant", "learner", "sign", "delta", "subject")
+    names = [f"{prefix}{measure}_by_subject" for prefix in ("", "control_") for measure in MEASURES]
+    every = np.broadcast_to(means, (2, 2, *means.shape))
+    coordinates = {"variant": list(VARIANTS), "learner": list(LEARNERS), "sign": list(SIGNS), "delta": delta}
+    table = hypotheses.table_1(xr.Dataset(dict.fromkeys(names, (dims, every)), coordinates))
+    control = table[table["hypothesis"] == NO_PRIOR]
+    assert np.allclose(control["difference"], level.mean())
+    assert np.all(control["difference_low"] > 0.0)
+    assert np.all((control["difference_confidence"] > 0.975) == (expected == "contradicted"))
+    assert np.all(control["slope_confidence"] < 0.9)
+    assert set(control["verdict"]) == {expected}
 
 
 def test_slope_is_that_of_least_squares() -> None:
     x, y = np.array([0.1, 0.2, 0.3, 0.5]), np.array([1.0, 3.0, np.nan, 2.0])
     there = ~np.isnan(y)
-    assert hypotheses.slope(x, y) == pytest.approx(stats.linregress(x[there], y[there]).slope)
-    assert math.isnan(hypotheses.slope(x, np.array([1.0, np.nan, np.nan, np.nan])))
+    assert slopes(x, y[None])[0] == pytest.approx(stats.linregress(x[there], y[there]).slope)
+    assert math.isnan(slopes(x, np.array([[1.0, np.nan, np.nan, np.nan]]))[0])
 
 
 # --- the published averages ----------------------------------------------------------------------------------------------
@@ -298,7 +348,7 @@ def test_the_published_nas12_assumed_the_true_p_c_rather_than_the_tuned() -> Non
     misfit = {}
     for variant, unit in (("published", 1.0), ("right", math.log(10.0))):
         chosen = dataset.sel(variant=variant)
-        apart = [standard_errors_apart(chosen, "Nas12*", "shannon", sign, unit) for sign in predictions.SIGNS]
+        apart = [standard_errors_apart(chosen, "Nas12*", "shannon", sign, unit) for sign in SIGNS]
         misfit[variant] = float(np.sqrt(np.mean(np.square(apart))))
     assert misfit["published"] < 1.3
     assert misfit["right"] > 2.0

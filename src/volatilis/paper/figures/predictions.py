@@ -15,8 +15,8 @@ published   as the authors' code does it: prediction 1 selects on the variance b
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -26,46 +26,39 @@ from volatilis.experiments.tuning import tune
 from volatilis.families import Gaussian
 from volatilis.learners import Nas12Star, ParticleFilter
 from volatilis.paper.published.code import search_grid
+from volatilis.predictions.estimators import PAPER, estimate_first, estimate_second, mean_and_error, sums_first, sums_second
+from volatilis.predictions.windows import ERRORS, SIGNS, FirstWindow, SecondWindow, SubjectTrials, beliefs_from
 from volatilis.running.run import Stream, run_many
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 VARIANTS = ("right", "published")
 LEARNERS = ("Nas12*", "pf20")
 MEASURES = ("bayes_factor", "shannon")
-SIGNS = (1, -1)
-DELTAS = tuple(k / 10 for k in range(11))
-PROBABILITIES = tuple(k / 40 for k in range(1, 17))
+DELTAS = (0.0, *ERRORS)  # Figure 10 begins at an error of 0
+# The side of the outcome that prediction 1 selects on: after it, as the text has it; in the published variant before it, where
+# the records hold what the authors' code takes for the spread
+SIDES = {"right": "after", "published": "before"}
 FLAT = 1000.0  # sigma_0 of a learner that as good as does not use its prior
 
-
-class Window(NamedTuple):
-    """Which trials prediction 1 takes for alike: each quantity's middle, and how far from it a trial may be.
-
-    `spread` is the standard deviation of the belief after the observation; in the published variant the variance before it.
-    """
-
-    theta: float = 1.0
-    theta_width: float = 0.25
-    spread: float = 0.5
-    spread_width: float = 1.0
-    delta_width: float = 0.1
+Variables = dict[str, tuple[tuple[str, ...], np.ndarray]]
+Averages = Callable[[Sequence[SubjectTrials], str], np.ndarray]  # of subjects in windows, and of a variant
 
 
-PUBLISHED_WINDOW = Window()
+class Subject(NamedTuple):
+    """One simulated subject as one variant saves it: what selects its trials, and their surprises."""
 
-
-class Trials(NamedTuple):
-    """What one variant saves of one learner: arrays of subjects x trials."""
-
-    before: np.ndarray  # the prediction, theta_hat of the trial before
-    delta: np.ndarray  # the prediction error
-    spread: np.ndarray  # what prediction 1 selects on
+    trials: SubjectTrials
     bayes_factor: np.ndarray
     shannon: np.ndarray
-    p: np.ndarray  # P(y; pi^(t)) of the observation under the belief before it
-    p_0: np.ndarray  # P(y; pi^(0)) of the observation under the prior
+
+    def reflecting(self, measure: str) -> SubjectTrials:
+        """Its trials, with an indicator that is one of the surprises."""
+        return self.trials._replace(indicator=self.bayes_factor if measure == "bayes_factor" else self.shannon)
 
 
-# --- the subjects ------------------------------------------------------------------------------------------------------
+# --- the two simulations -----------------------------------------------------------------------------------------------
 
 
 def simulate_first(
@@ -74,24 +67,31 @@ def simulate_first(
     seed: int = 0,
     sigma: float = 0.5,
     p_c: float = 0.1,
-    window: Window = PUBLISHED_WINDOW,
-    deltas: Sequence[float] = DELTAS,
+    window: FirstWindow | None = None,
     nas12_p_c: float | None = None,
-) -> Any:
+) -> xr.Dataset:
     """Prediction 1: average surprises against the absolute prediction error, for both sign biases.
 
     The sign bias is s = sign(delta * prediction): +1 where the prediction was too small in absolute value (errata 6).
     Variables named control_... are of the same learners with a nearly flat prior (sigma_0 = 1000), for the third row of Table 1.
+
+    window      the paper's if not given; each variant has its own side of the outcome
     nas12_p_c   the p_c that Nas12* assumes in the right variant; None tunes it as in the paper
     """
     setting = _Setting(subjects, trials, seed, sigma, p_c, nas12_p_c)
-    variables: dict[str, Any] = {}
+    window = window or FirstWindow(errors=DELTAS)
+
+    def averages(people: Sequence[SubjectTrials], variant: str) -> np.ndarray:
+        own = window._replace(side=SIDES[variant])
+        return estimate_first([sums_first(trials, own) for trials in people], own)[PAPER].means
+
+    variables: Variables = {}
     for prefix, sigma_0 in (("", 1.0), ("control_", FLAT)):
-        saved = setting.run(sigma_0)
-        masks = [[_masks_first(trials, window, deltas) for trials in row] for row in saved]
-        variables |= _variables(prefix, saved, np.array(masks), ("variant", "learner", "sign", "delta"))
-    coordinates = {"sign": list(SIGNS), "delta": list(deltas)}
-    return _dataset(variables, coordinates, setting.attributes() | {"prediction": 1} | window._asdict())
+        variables |= _variables(prefix, setting.run(sigma_0), averages, ("variant", "learner", "sign", "delta"))
+    widths = {"theta": window.prediction, "theta_width": window.prediction_width, "delta_width": window.error_width}
+    widths |= {"spread": window.spread, "spread_width": window.spread_width}
+    coordinates: dict[str, Sequence[float]] = {"sign": SIGNS, "delta": window.errors}
+    return _dataset(variables, coordinates, setting.attributes() | {"prediction": 1} | widths)
 
 
 def simulate_second(
@@ -100,16 +100,22 @@ def simulate_second(
     seed: int = 0,
     sigma: float = 0.5,
     p_c: float = 0.1,
-    p_width: float = 0.0125,
-    probabilities: Sequence[float] = PROBABILITIES,
+    window: SecondWindow | None = None,
     nas12_p_c: float | None = None,
-) -> Any:
+) -> xr.Dataset:
     """Prediction 2: average surprises over trials where belief and prior give the observation nearly the same probability p."""
     setting = _Setting(subjects, trials, seed, sigma, p_c, nas12_p_c)
-    saved = setting.run(1.0)
-    masks = [[_masks_second(trials, p_width, probabilities) for trials in row] for row in saved]
-    variables = _variables("", saved, np.array(masks), ("variant", "learner", "p"))
-    return _dataset(variables, {"p": list(probabilities)}, setting.attributes() | {"prediction": 2, "p_width": p_width})
+    window = window or SecondWindow()
+
+    def averages(people: Sequence[SubjectTrials], variant: str) -> np.ndarray:
+        return estimate_second([sums_second(trials, window) for trials in people], window)[PAPER].means
+
+    variables = _variables("", setting.run(1.0), averages, ("variant", "learner", "p"))
+    attributes = setting.attributes() | {"prediction": 2, "p_width": window.p_width}
+    return _dataset(variables, {"p": window.p}, attributes)
+
+
+# --- the subjects ------------------------------------------------------------------------------------------------------
 
 
 class _Setting:
@@ -119,53 +125,48 @@ class _Setting:
         for name, count in (("subjects", subjects), ("trials", trials)):
             if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 1:
                 raise ValueError(f"{name} = {count!r} is not accepted; it must be a whole number, 1 or more")
-        self._world = ChangingEnvironment(Gaussian(sigma), p_c)
+        self._prior, self._p_c = Gaussian(sigma), p_c
         self._seed, self._shape = seed, (subjects, trials)
+        world = ChangingEnvironment(self._prior, p_c)
         worlds, self._learning = seed_sequence(seed).spawn(2)
-        self._ys = np.array([self._world.sample(trials, child).y for child in worlds.spawn(subjects)])
+        self._ys = np.array([world.sample(trials, child).y for child in worlds.spawn(subjects)])
         if nas12_p_c is None:
-            nas12_p_c = tune(Nas12Star, self._world, grid=search_grid(Nas12Star)).value
+            nas12_p_c = tune(Nas12Star, world, grid=search_grid(Nas12Star)).value
         self._nas12_p_c = nas12_p_c
 
-    def attributes(self) -> dict[str, Any]:
-        (subjects, trials), (family, p_c) = self._shape, self._world
-        numbers = {"sigma": family.sigma, "p_c": p_c, "nas12_p_c": self._nas12_p_c}
+    def attributes(self) -> dict[str, float]:
+        subjects, trials = self._shape
+        numbers = {"sigma": self._prior.sigma, "p_c": self._p_c, "nas12_p_c": self._nas12_p_c}
         return {"subjects": subjects, "trials": trials, "seed": int(self._seed)} | numbers
 
-    def run(self, sigma_0: float) -> list[list[Trials]]:
-        """Every subject's trials, per variant and learner. The learners assume a prior of this sigma_0; the world's is 1."""
-        family, p_c = Gaussian(self._world.family.sigma, 0.0, sigma_0), self._world.p_c
-        filtering = ParticleFilter(family, p_c, n=20)
-        right, published = Nas12Star(family, self._nas12_p_c), Nas12Star(family, p_c)
+    def run(self, sigma_0: float) -> list[list[list[Subject]]]:
+        """variant x learner x subject. The learners assume a prior of this sigma_0; the world's is 1."""
+        family = Gaussian(self._prior.sigma, 0.0, sigma_0)
+        filtering = ParticleFilter(family, self._p_c, n=20)
+        right, published = Nas12Star(family, self._nas12_p_c), Nas12Star(family, self._p_c)
         return [
             [self._right(learner) for learner in (right, filtering)],
             [self._published(learner) for learner in (published, filtering)],
         ]
 
-    def _right(self, learner: Any) -> Trials:
-        from scipy import stats
+    def _right(self, learner: Nas12Star | ParticleFilter) -> list[Subject]:
+        subjects = []
+        for y, trace in zip(self._ys, run_many(learner, self._ys, seed=self._learning), strict=True):
+            surprises = (trace.log_bayes_factor_surprise, trace.shannon_surprise)
+            beliefs = beliefs_from(learner.family, y, trace.mean, trace.variance, *surprises)
+            trials = beliefs.trials(y, self._prior, beliefs.shannon)
+            subjects.append(Subject(trials, beliefs.bayes_factor, beliefs.shannon))
+        return subjects
 
-        family, ys = learner.family, self._ys
-        traces = list(run_many(learner, ys, seed=self._learning))
-        log_bayes_factor = np.array([trace.log_bayes_factor_surprise for trace in traces])
-        log_p_0 = stats.norm.logpdf(ys, family.mu_0, math.hypot(family.sigma, family.sigma_0))
-        before = _shifted(np.array([trace.mean for trace in traces]), family.mu_0)
-        return Trials(
-            before=before,
-            delta=ys - before,
-            spread=np.sqrt([trace.variance for trace in traces]),
-            bayes_factor=np.exp(log_bayes_factor),
-            shannon=np.array([trace.shannon_surprise for trace in traces]),
-            p=np.exp(log_p_0 - log_bayes_factor),
-            p_0=np.exp(log_p_0),
-        )
+    def _published(self, learner: Nas12Star | ParticleFilter) -> list[Subject]:
+        """What the authors' code saves: a variance for the spread before each observation, and surprises to base 10."""
+        subjects = []
+        for (trials, bayes_factor, shannon), excess in zip(self._right(learner), self._excess(learner), strict=True):
+            variance = trials._replace(before=trials.before**2 + excess)
+            subjects.append(Subject(variance, bayes_factor, shannon / math.log(10.0)))
+        return subjects
 
-    def _published(self, learner: Any) -> Trials:
-        trials = self._right(learner)
-        variance_before = _shifted(trials.spread**2, learner.family.sigma_0**2)
-        return trials._replace(spread=variance_before + self._excess(learner), shannon=trials.shannon / math.log(10.0))
-
-    def _excess(self, learner: Any) -> np.ndarray:
+    def _excess(self, learner: Nas12Star | ParticleFilter) -> np.ndarray:
         """What the published variance before each observation has too much: sigma / nu - sigma^2 / nu, averaged over particles.
 
         nu = rho + the observations since the particle's last change, rho = sigma^2 / sigma_0^2. A Stream with the seed that
@@ -184,54 +185,27 @@ class _Setting:
         return excess
 
 
-def _shifted(values: np.ndarray, first: float) -> np.ndarray:
-    """From after each observation to before it."""
-    return np.concatenate([np.full((len(values), 1), first), values[:, :-1]], axis=1)
+# --- averages ----------------------------------------------------------------------------------------------------------
 
 
-# --- selecting and averaging -------------------------------------------------------------------------------------------
-
-
-def _masks_first(trials: Trials, window: Window, deltas: Sequence[float]) -> np.ndarray:
-    """Which trials count, for each sign and delta: sign x delta x subject x trial."""
-    alike = np.abs(np.abs(trials.before) - window.theta) < window.theta_width
-    alike &= np.abs(trials.spread - window.spread) < window.spread_width
-    close = [np.abs(np.abs(trials.delta) - delta) < window.delta_width for delta in deltas]
-    bias = np.sign(trials.delta * trials.before)
-    return np.array([[alike & near & (bias == sign) for near in close] for sign in SIGNS])
-
-
-def _masks_second(trials: Trials, width: float, probabilities: Sequence[float]) -> np.ndarray:
-    """Which trials count, for each p: p x subject x trial."""
-    return np.array([(np.abs(trials.p - p) < width) & (np.abs(trials.p_0 - p) < width) for p in probabilities])
-
-
-def _variables(prefix: str, saved: list[list[Trials]], masks: np.ndarray, dims: tuple[str, ...]) -> dict[str, Any]:
-    """Averages over subjects, their standard errors, and the subjects' own averages; masks are `dims` x subject x trial."""
-    count = masks.sum(axis=-1)
-    variables: dict[str, Any] = {}
+def _variables(prefix: str, saved: list[list[list[Subject]]], averages: Averages, dims: tuple[str, ...]) -> Variables:
+    """Averages over subjects, their standard errors, and the subjects' own averages."""
+    variables: Variables = {}
     for measure in MEASURES:
-        values = np.array([[getattr(trials, measure) for trials in row] for row in saved])
-        sums = np.einsum("vl...st,vlst->vl...s", masks.astype(float), values)
-        own = np.divide(sums, count, out=np.full(sums.shape, np.nan), where=count > 0)
+        of_subjects = [
+            [averages([subject.reflecting(measure) for subject in subjects], variant) for subjects in row]
+            for variant, row in zip(VARIANTS, saved, strict=True)
+        ]
+        own: np.ndarray = np.moveaxis(np.array(of_subjects), 2, -1)  # variant x learner x ... x subject
         mean, error = mean_and_error(own)
         variables[f"{prefix}{measure}"], variables[f"{prefix}{measure}_se"] = (dims, mean), (dims, error)
         variables[f"{prefix}{measure}_by_subject"] = ((*dims, "subject"), own)
-    variables[f"{prefix}subjects"] = (dims, np.sum(count > 0, axis=-1))
+        variables[f"{prefix}subjects"] = (dims, np.sum(~np.isnan(own), axis=-1))
     return variables
 
 
-def mean_and_error(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and standard error of the mean over the last axis, NaN aside; NaN where there are too few."""
-    there = ~np.isnan(values)
-    n = there.sum(axis=-1)
-    nothing = np.full(n.shape, np.nan)
-    mean = np.divide(np.where(there, values, 0.0).sum(axis=-1), n, out=nothing.copy(), where=n > 0)
-    squares = np.where(there, values - mean[..., None], 0.0) ** 2
-    return mean, np.sqrt(np.divide(squares.sum(axis=-1), n * (n - 1.0), out=nothing, where=n > 1))
-
-
-def _dataset(variables: dict[str, Any], coordinates: dict[str, Any], attributes: dict[str, Any]) -> Any:
+def _dataset(variables: Variables, coordinates: Mapping[str, Sequence[float]], attributes: dict[str, float]) -> xr.Dataset:
     import xarray as xr
 
-    return xr.Dataset(variables, {"variant": list(VARIANTS), "learner": list(LEARNERS)} | coordinates, attributes)
+    names = {"variant": list(VARIANTS), "learner": list(LEARNERS)}
+    return xr.Dataset(variables, names | {name: list(values) for name, values in coordinates.items()}, attributes)
