@@ -31,7 +31,7 @@ TWO = (
 ONE = ("--family", FAMILY_TEXT, "--learner", "varsmile:m=free", "--starts", "1", "--workers", "1")
 COMMANDS = ("fit", "compare", "recover")
 WHY = {
-    "one": "one: 2 parameters cannot be told from 1 response(s)",
+    "one": "one: 2 parameters cannot be estimated from 1 response(s)",
     "silent": "subject=silent: no response to fit",
     "wild": "row 155, column 'prediction': 1e+220 lies beyond the slider, -500 to 1e+210",
     "twice": "rows 182 and 202 are both trial 1; two people with one name? Name a column that tells them apart with --by too",

@@ -177,7 +177,7 @@ def test_bad_people_are_named_and_the_others_fitted(tmp_path: pathlib.Path) -> N
     frame = pd.read_csv(out, keep_default_na=False, na_values=[""])
     why = {name: str(own.warnings.iloc[0]) for name, own in frame.groupby("person")}
     assert why["s0"] == why["s1"] == "nan"
-    assert why["one"] == "not fitted: one: 2 parameters cannot be told from 1 response(s)"
+    assert why["one"] == "not fitted: one: 2 parameters cannot be estimated from 1 response(s)"
     assert why["still"].startswith("all responses are alike")
     assert why["silent"] == "not fitted: subject=silent: no response to fit"
     assert "row 225, column 'prediction': 5000 lies beyond the slider, -500 to 1000" in why["wild"]

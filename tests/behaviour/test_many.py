@@ -162,7 +162,7 @@ def test_bad_people_are_told_and_the_others_fitted() -> None:
     impossible = Person("far", (good.parts[0]._replace(given=np.full(60, 1e200)),))
     found = fit_all([slider], [one_trial, beyond, good], workers=1)
     assert isinstance(found[2], Fit)
-    assert found[0] == Failure("short", "varsmile", "short: 2 parameters cannot be told from 1 response(s)")
+    assert found[0] == Failure("short", "varsmile", "short: 2 parameters cannot be estimated from 1 response(s)")
     assert isinstance(found[1], Failure)
     assert "beyond: beyond the slider, -50 to 350, are 60 responses" in found[1].message
     failed = fit_all(MODELS[:1], [impossible], workers=1)[0]

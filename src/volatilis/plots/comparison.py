@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from volatilis.plots import _parts, style
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 BEST, OTHER, FREQUENCY, EXCEEDANCE = "#000000", "#0072b2", "#9ecae1", "#d55e00"
 LEAST = 0.1  # differences below this share the lightest colour
@@ -20,13 +25,13 @@ NAMES = {
 }
 
 
-def size(dataset: Any) -> tuple[float, float]:
+def size(dataset: xr.Dataset) -> tuple[float, float]:
     """Width and height in inches."""
     return 13.0, round(2.6 + 0.42 * max(dataset.sizes["model"], 3), 2)
 
 
 @style.apply()
-def draw(dataset: Any, figure: Any) -> None:
+def draw(dataset: xr.Dataset, figure: Figure) -> None:
     """A: summed difference to the best model with its 95 % interval. B: each person's difference to their own best model.
     C: expected frequency and protected exceedance probability."""
     figure.set_layout_engine("constrained", w_pad=0.08)
@@ -37,7 +42,7 @@ def draw(dataset: Any, figure: Any) -> None:
     _draw_frequencies(right, ordered)
 
 
-def _draw_behind(axis: Any, dataset: Any) -> None:
+def _draw_behind(axis: Axes, dataset: xr.Dataset) -> None:
     behind, places = dataset.behind.values, np.arange(dataset.sizes["model"])
     error = np.maximum([behind - dataset.low.values, dataset.high.values - behind], 0.0)
     axis.axvline(0.0, color="#999999", linewidth=0.8)
@@ -51,7 +56,7 @@ def _draw_behind(axis: Any, dataset: Any) -> None:
     _parts.title(axis, "A", "Sums")
 
 
-def _draw_people(figure: Any, axis: Any, dataset: Any) -> None:
+def _draw_people(figure: Figure, axis: Axes, dataset: xr.Dataset) -> None:
     from matplotlib.colors import LogNorm
 
     logs = dataset.evidence.values
@@ -71,7 +76,7 @@ def _draw_people(figure: Any, axis: Any, dataset: Any) -> None:
     _parts.title(axis, "B", "Person by person")
 
 
-def _draw_frequencies(axis: Any, dataset: Any) -> None:
+def _draw_frequencies(axis: Axes, dataset: xr.Dataset) -> None:
     places = np.arange(dataset.sizes["model"])
     axis.barh(places - 0.2, dataset.frequency.values, 0.36, color=FREQUENCY, label="expected frequency")
     axis.barh(places + 0.2, dataset.protected.values, 0.36, color=EXCEEDANCE, hatch="//", edgecolor="white", label="protected")
@@ -84,6 +89,6 @@ def _draw_frequencies(axis: Any, dataset: Any) -> None:
     _parts.title(axis, "C", "Most frequent model")
 
 
-def _name_models(axis: Any, dataset: Any) -> None:
+def _name_models(axis: Axes, dataset: xr.Dataset) -> None:
     axis.set_yticks(range(dataset.sizes["model"]), [str(name) for name in dataset.model.values])
     axis.set_ylim(dataset.sizes["model"] - 0.5, -0.5)

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from volatilis.plots import _parts, style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
 
 COLUMNS = 4
 LINES = {"random": style.SOLID, "chosen": style.DASHED}
@@ -16,7 +20,44 @@ CHOSEN_COLOUR = "#d7191c"
 CRITERIA = ("log S_BF apart from S_Sh", "pairs for prediction 1", "spread of p for prediction 2", "score")
 
 
-def draw(powers: Mapping[str, Any], chosen: Any = None) -> Any:
+class Grid(Protocol):
+    """The designs that are compared."""
+
+    @property
+    def subjects(self) -> tuple[int, ...]: ...
+    @property
+    def trials(self) -> tuple[int, ...]: ...
+
+
+class Power(Protocol):
+    """Shares and their intervals: finding x trials x subjects."""
+
+    @property
+    def setting(self) -> Grid: ...
+    @property
+    def findings(self) -> tuple[str, ...]: ...
+    @property
+    def share(self) -> np.ndarray: ...
+    @property
+    def low(self) -> np.ndarray: ...
+    @property
+    def high(self) -> np.ndarray: ...
+
+
+class Chosen(Protocol):
+    """Criteria of a chosen sequence and of random ones."""
+
+    @property
+    def criteria(self) -> np.ndarray: ...
+    @property
+    def random(self) -> np.ndarray: ...
+    @property
+    def score(self) -> float: ...
+    @property
+    def scores(self) -> np.ndarray: ...
+
+
+def draw(powers: Mapping[str, Power], chosen: Chosen | None = None) -> Figure:
     """A panel per finding, a line per number of trials (darker: more), dashed for the chosen sequence; below, the sequences."""
     from matplotlib.figure import Figure
 
@@ -41,7 +82,7 @@ def draw(powers: Mapping[str, Any], chosen: Any = None) -> Any:
     return figure
 
 
-def _draw_finding(axis: Any, powers: Mapping[str, Any], k: int, finding: str) -> None:
+def _draw_finding(axis: Axes, powers: Mapping[str, Power], k: int, finding: str) -> None:
     mistake = finding.endswith("refused")
     for level in (0.05,) if mistake else (0.8, 0.9):
         axis.axhline(level, color="0.75", linewidth=0.9, zorder=1)
@@ -56,7 +97,7 @@ def _draw_finding(axis: Any, powers: Mapping[str, Any], k: int, finding: str) ->
     axis.set_title(finding + (" (wrongly)" if mistake else ""), loc="left", fontsize=9.5)
 
 
-def _draw_sequences(figure: Any, chosen: Any) -> None:
+def _draw_sequences(figure: SubFigure, chosen: Chosen) -> None:
     axes = figure.subplots(1, 4)
     values = [*zip(chosen.random.T, chosen.criteria, strict=True), (chosen.scores, chosen.score)]
     for axis, name, (random, own) in zip(axes, CRITERIA, values, strict=True):

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from volatilis.plots import style
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 COLOUR, ALONE, WARNED = "#06397a", "#9a9a9a", "#e08214"
 PANEL = (4.2, 2.6)  # inches
 DECADES = 1.0  # values that span more than this go on a logarithmic axis
 
 
-def size(dataset: Any) -> tuple[float, float]:
+def size(dataset: xr.Dataset) -> tuple[float, float]:
     shown = _shown(dataset)
     return PANEL[0] * max((len(names) for names in shown.values()), default=1), PANEL[1] * max(len(shown), 1) + 0.5
 
 
 @style.apply()
-def draw(dataset: Any, figure: Any) -> None:
+def draw(dataset: xr.Dataset, figure: Figure) -> None:
     """Dots are values, lines 95 % intervals, orange with a warning; hollow dots: without the group; a dashed line: the group."""
     figure.set_layout_engine("constrained")
     shown = _shown(dataset)
@@ -34,17 +39,17 @@ def draw(dataset: Any, figure: Any) -> None:
         row[0].set_ylabel("value")
     for axis in figure.axes:
         axis.set_xlabel("people, in order")
-        axis.xaxis.get_major_locator().set_params(integer=True)
+        axis.locator_params(axis="x", integer=True)
 
 
-def _shown(dataset: Any) -> dict[str, list[str]]:
+def _shown(dataset: xr.Dataset) -> dict[str, list[str]]:
     """Models with the parameters that somebody has."""
     there = np.isfinite(dataset.value).any("person")
     found = {str(label): [str(name) for name in there.parameter.values[there.sel(model=label)]] for label in there.model.values}
     return {label: names for label, names in found.items() if names}
 
 
-def _draw_panel(axis: Any, own: Any) -> None:
+def _draw_panel(axis: Axes, own: xr.Dataset) -> None:
     value = np.asarray(own.value.values, dtype=float)
     order = np.argsort(value)[: int(np.isfinite(value).sum())]
     at, value = np.arange(1, order.size + 1), value[order]
@@ -67,7 +72,7 @@ def _draw_panel(axis: Any, own: Any) -> None:
         axis.legend(loc="upper left")
 
 
-def _limit(axis: Any, seen: np.ndarray, low: np.ndarray, high: np.ndarray) -> None:
+def _limit(axis: Axes, seen: np.ndarray, low: np.ndarray, high: np.ndarray) -> None:
     """All values and the intervals of people without a warning; an interval that says nothing would hide the others."""
     every = np.concatenate([seen[np.isfinite(seen)], low, high])
     if axis.get_yscale() == "log":

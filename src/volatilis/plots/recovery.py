@@ -2,34 +2,40 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from volatilis.plots import _parts, style
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 FOUND, FLAGGED = "#0072b2", "#d55e00"
 MOST_COLUMNS = 4
 WIDE = 5.0  # times: values that differ by more are drawn on a logarithmic axis
 
 
-def size(dataset: Any) -> tuple[float, float]:
+def size(dataset: xr.Dataset) -> tuple[float, float]:
     """Width and height in inches."""
     rows = _parts.grid(max(len(_panels(dataset)), 1), MOST_COLUMNS)[0]
     return 12.5, round(_matrix_height(dataset) + 2.9 * rows, 2)
 
 
-def _matrix_height(dataset: Any) -> float:
+def _matrix_height(dataset: xr.Dataset) -> float:
     return 1.6 + 0.5 * max(dataset.sizes["true"], 4)
 
 
 @style.apply()
-def draw(dataset: Any, figure: Any) -> None:
+def draw(dataset: xr.Dataset, figure: Figure) -> None:
     """A: P(best | true). B: P(true | best). C onwards: a parameter, true against found with 95 % intervals."""
     panels = _panels(dataset)
     rows = _parts.grid(max(len(panels), 1), MOST_COLUMNS)[0]
     figure.set_layout_engine("constrained", w_pad=0.08, h_pad=0.08)
-    above, below = figure.subfigures(2, 1, height_ratios=(_matrix_height(dataset), 2.9 * rows))
+    heights = (_matrix_height(dataset), 2.9 * rows)
+    above, below = figure.subfigures(2, 1, squeeze=False, height_ratios=heights)[:, 0]
     left, right = above.subplots(1, 2)
     _draw_matrix(left, dataset.confusion, dataset.counts.values)
     _draw_matrix(right, dataset.inverse, None)
@@ -47,11 +53,11 @@ def draw(dataset: Any, figure: Any) -> None:
             axis.set_ylabel("found")
 
 
-def _panels(dataset: Any) -> list[tuple[str, str]]:
+def _panels(dataset: xr.Dataset) -> list[tuple[str, str]]:
     return list(dict.fromkeys(zip(dataset.model.values.tolist(), dataset.parameter.values.tolist(), strict=True)))
 
 
-def _draw_matrix(axis: Any, matrix: Any, counts: np.ndarray | None) -> None:
+def _draw_matrix(axis: Axes, matrix: xr.DataArray, counts: np.ndarray | None) -> None:
     values = matrix.values
     axis.imshow(np.nan_to_num(values), cmap="cividis", vmin=0.0, vmax=1.0, aspect="auto")
     for (row, column), value in np.ndenumerate(values):
@@ -67,7 +73,7 @@ def _draw_matrix(axis: Any, matrix: Any, counts: np.ndarray | None) -> None:
     axis.spines[:].set_visible(False)
 
 
-def _draw_parameter(axis: Any, entries: Any) -> None:
+def _draw_parameter(axis: Axes, entries: xr.Dataset) -> None:
     true, found, flagged = entries.true_value.values, entries.found.values, entries.flagged.values
     low, high = entries.low.values, entries.high.values
     both = np.concatenate([true, found])
@@ -87,7 +93,7 @@ def _draw_parameter(axis: Any, entries: Any) -> None:
     axis.set_xlabel("true" + (" (×: at a bound or not identified)" if flagged.any() else ""))
 
 
-def _make_logarithmic(axis: Any, ends: np.ndarray) -> None:
+def _make_logarithmic(axis: Axes, ends: np.ndarray) -> None:
     """Few marks, in plain numbers."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 

@@ -2,7 +2,7 @@
 
 from volatilis.tables.columns import TableError, arrow, column_named, empty_as_missing, numbers, plain, texts
 from volatilis.tables.formats import KINDS, kind_of
-from volatilis.tables.outputs import check_outputs, picture_kind
+from volatilis.tables.outputs import check_outputs, picture_kind, save_figure, save_picture, write_columns
 from volatilis.tables.reading import Table, open_table
 from volatilis.tables.writing import writer
 
@@ -19,6 +19,9 @@ __all__ = [
     "open_table",
     "picture_kind",
     "plain",
+    "save_figure",
+    "save_picture",
     "texts",
+    "write_columns",
     "writer",
 ]

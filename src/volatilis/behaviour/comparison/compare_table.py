@@ -14,9 +14,9 @@ from volatilis._core.terminal import console_of, plain, table
 from volatilis.behaviour.comparison.criteria import Comparison, Group, check_criterion, compare, dataset, group
 from volatilis.behaviour.fitting.fit import Fit
 from volatilis.behaviour.fitting.jobs import Failure, FitOptions
-from volatilis.behaviour.fitting.outputs import save_picture, write_columns
 from volatilis.behaviour.models import models_of
 from volatilis.behaviour.people import People, Source, people_of
+from volatilis.tables import save_picture, write_columns
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -185,7 +185,7 @@ def _verdicts(comparison: Comparison, group: Group) -> list[str]:
     least = group.low[order[1]]
     lead = f"{group.behind[order[1]]:.1f} ahead of {second}"
     if len(group.persons) == 1:
-        return [f"For this person {best} is the best model, {lead}. One person says nothing about others."]
+        return [f"For this person {best} is the best model, {lead}; one person says nothing about others."]
     sure = "clearly" if least > CLEAR else f"but not clearly: the interval of the difference begins at {least:.1f}"
     words = [f"By the sum over people {best} is the best model, {lead}, {sure}."]
     verdict = "is the most frequent model" if protected[top] >= SURE else "leads, but may not be the most frequent model"

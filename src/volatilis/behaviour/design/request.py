@@ -14,7 +14,7 @@ from volatilis.behaviour.design.experiment import FINDINGS
 from volatilis.behaviour.design.power import Power, power, smallest
 from volatilis.behaviour.design.sequences import CRITERIA, Chosen, choose
 from volatilis.behaviour.design.setting import Setting, check
-from volatilis.behaviour.fitting.outputs import save_figure, write_columns
+from volatilis.tables import save_figure, write_columns
 
 if TYPE_CHECKING:
     from rich.console import Console

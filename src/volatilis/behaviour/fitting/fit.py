@@ -11,18 +11,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from volatilis.behaviour.fitting.curvature import inverse_hessian, warnings_about
 from volatilis.behaviour.fitting.objective import Objective, to_search
 from volatilis.behaviour.fitting.parameters import WHOLE, Unit, searched, unit_of
 from volatilis.behaviour.fitting.priors import AnyPrior, resolved
-from volatilis.behaviour.fitting.profile import profile_intervals
 from volatilis.behaviour.fitting.search import least
+from volatilis.behaviour.fitting.uncertainty import inverse_hessian, profile_intervals, warnings_about
 from volatilis.behaviour.models import Model
 from volatilis.behaviour.people import Person
 
 
 class Fit(NamedTuple):
-    """What was found for one person.
+    """The fit of a model to one person.
 
     names          the free parameters that vary continuously, in the order of `x`
     values         all free parameters, on their natural scales
@@ -30,7 +29,7 @@ class Fit(NamedTuple):
     has_prior      whether it is the most plausible point under a prior, or that where the responses are most probable
     log_prior      of x; 0 without a prior
     warnings       what must be known before a value is used
-    profile        95 % intervals from the profile of the likelihood, where they were asked for
+    profile        95 % intervals from the profile of the likelihood, where they were requested
     """
 
     person: str
@@ -69,13 +68,13 @@ def fit(
     if person.responses == 0:
         raise ValueError(f"{person.name}: there is no response to fit")
     if prior is None and person.responses <= len(model.free()):
-        raise ValueError(f"{person.name}: {len(model.free())} parameters cannot be told from {person.responses} response(s)")
+        raise ValueError(f"{person.name}: {len(model.free())} parameters cannot be estimated from {person.responses} response(s)")
     whole = [name for name in model.free() if name in WHOLE]
-    found = [
+    fits = [
         _fit_continuous(model, person, dict(zip(whole, numbers, strict=True)), starts, seed, prior, unit, profile)
         for numbers in itertools.product(*(WHOLE[name] for name in whole))
     ]
-    best = max(found, key=lambda one: one.log_likelihood + one.log_prior)
+    best = max(fits, key=lambda one: one.log_likelihood + one.log_prior)
     ends = tuple(f"{name} is at its bound" for name in whole if best.values[name] in (WHOLE[name][0], WHOLE[name][-1]))
     return best._replace(warnings=(*best.warnings, *ends))
 
@@ -124,24 +123,24 @@ def _fit_continuous(
     )
 
 
-def _warnings(person: Person, found: tuple[str, ...]) -> tuple[str, ...]:
+def _warnings(person: Person, warnings: tuple[str, ...]) -> tuple[str, ...]:
     given = np.concatenate([part.given[part.scored] for part in person.parts])
     if given.size > 1 and np.all(given == given[0]):
-        return ("all responses are alike", *found)
-    return found
+        return ("all responses are alike", *warnings)
+    return warnings
 
 
 def intervals(fit: Fit, unit: Unit = Unit(0.0, 1.0), level: float = 0.95) -> dict[str, tuple[float, float, float]]:  # noqa: B008
     """Standard error and interval of each continuous parameter on its natural scale, from the curvature on the real line."""
     from scipy.special import ndtri
 
-    z, found = float(ndtri(0.5 + 0.5 * level)), {}
+    z, result = float(ndtri(0.5 + 0.5 * level)), {}
     for i, name in enumerate(fit.names):
         one, half = searched(name, unit), float(np.sqrt(fit.covariance[i, i]))
         slope = (one.natural(fit.x[i] + 1e-5) - one.natural(fit.x[i] - 1e-5)) / 2e-5
         ends = sorted((one.natural(fit.x[i] - z * half), one.natural(fit.x[i] + z * half))) if half == half else (np.nan, np.nan)
-        found[name] = (abs(slope) * half, *ends)
-    return found
+        result[name] = (abs(slope) * half, *ends)
+    return result
 
 
 def log_evidence(fit: Fit) -> float:

@@ -6,14 +6,18 @@ with slopes by differences from every start. A likelihood that is itself random:
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import math
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from volatilis.behaviour.fitting.parameters import Searched
+
+if TYPE_CHECKING:
+    from threadpoolctl import ThreadpoolController
 
 SCAN, FEWEST = 3, 10  # points of the scan, per start and at least
 CLOSE = 1e-5  # on the real line, where a standard error is rarely below 1e-2
@@ -36,8 +40,8 @@ def least(objective: Searchable, starts: int, seed: int) -> tuple[np.ndarray, fl
         return np.zeros(0), objective(np.zeros(0))
     if len(objective.free) == 1 and not objective.samples:
         return _scan(objective, max(SCAN * starts, FEWEST) + 1)
-    found = [descend(objective, start) for start in starting_points(objective.free, starts, seed)]
-    return min(found, key=lambda one: one[1])
+    ends = [descend(objective, start) for start in starting_points(objective.free, starts, seed)]
+    return min(ends, key=lambda one: one[1])
 
 
 def descend(objective: Searchable, start: np.ndarray) -> tuple[np.ndarray, float]:
@@ -92,9 +96,9 @@ def _quasi_newton(objective: Searchable, start: np.ndarray) -> tuple[np.ndarray,
         if here < least_value:
             best, least_value = x.copy(), here
         for i, (_, high) in enumerate(bounds):
-            there, step = x.copy(), steps[i] if x[i] + steps[i] <= high else -steps[i]
-            there[i] += step
-            slope[i] = (min(objective(there), CEILING) - here) / step
+            moved, step = x.copy(), steps[i] if x[i] + steps[i] <= high else -steps[i]
+            moved[i] += step
+            slope[i] = (min(objective(moved), CEILING) - here) / step
         return here, slope
 
     with one_thread():
@@ -111,13 +115,13 @@ def _simplex(objective: Searchable, start: np.ndarray) -> tuple[np.ndarray, floa
     return done.x, float(done.fun) if done.fun < CEILING else math.inf
 
 
-def one_thread() -> Any:
-    """For the linear algebra of a handful of parameters, where starting threads takes longer than the work."""
+def one_thread() -> contextlib.AbstractContextManager[object]:
+    """One thread for the linear algebra of a handful of parameters: starting more takes longer than the work."""
     return _controller().limit(limits=1, user_api="blas")
 
 
 @functools.cache
-def _controller() -> Any:
+def _controller() -> ThreadpoolController:
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()

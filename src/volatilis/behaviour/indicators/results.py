@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from volatilis._core.terminal import console_of, table
-from volatilis.behaviour.fitting.outputs import save_figure, write_columns
 from volatilis.behaviour.indicators.request import PredictResult
 from volatilis.predictions.estimators import ADJUSTED, ESTIMATORS, PAPER
 from volatilis.predictions.hypotheses import Row
 from volatilis.predictions.windows import SIGNS
+from volatilis.tables import save_figure, write_columns
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -10,11 +10,11 @@ import numpy as np
 from volatilis._core.terminal import console_of, plain, table
 from volatilis.behaviour.comparison.compare_table import NAMES, failure_texts
 from volatilis.behaviour.fitting.jobs import FitOptions
-from volatilis.behaviour.fitting.outputs import save_picture, write_columns
 from volatilis.behaviour.models import models_of
 from volatilis.behaviour.people import Source, people_of
 from volatilis.behaviour.recovery.conclusions import conclusions, recovered, thresholds
 from volatilis.behaviour.recovery.recover import Recovery, dataset, recover
+from volatilis.tables import save_picture, write_columns
 
 if TYPE_CHECKING:
     from rich.table import Table
