@@ -6,7 +6,7 @@ PIP := -m pip install --quiet --disable-pip-version-check
 # what its networks need, without its sampler, which would bring other versions of NumPy and SciPy
 PYHGF := pyhgf 'jax<0.4.32' 'jaxlib<0.4.32' ml_dtypes opt_einsum seaborn graphviz networkx
 
-.PHONY: demo tour test test-all lint bench clean
+.PHONY: demo tour test test-all fuzz lint bench clean
 
 demo: $(VENV)/.ready
 	$(VENV)/bin/volatilis paper all --size quick --out out/paper
@@ -21,6 +21,10 @@ test: $(VENV)/.test
 # The core tests with every Python from 3.11 up on this machine, and with the lowest and the newest versions of what is needed
 test-all:
 	$(PYTHON) tests/versions.py $(VERSIONS_OPTIONS)
+
+# Wild parameters and observations, for as long as one likes: make fuzz FUZZ_OPTIONS='--minutes 60'
+fuzz: $(VENV)/.test
+	$(VENV)/bin/python -m tests.fuzz $(FUZZ_OPTIONS)
 
 lint: $(VENV)/.test
 	$(VENV)/bin/ruff check .

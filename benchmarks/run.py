@@ -16,6 +16,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -138,14 +139,37 @@ def stream_rows(repeats: int) -> list[Row]:
     family, y = gaussian(100_000)
     values = y.tolist()
     stream = vl.Stream(vl.VarSMiLe(family, 0.01))
+    ours = median_seconds(partial(step_through, stream.update, values), repeats) / len(values)
+    adwin = at_most("Stream.update, VarSMiLe; river ADWIN update", ours, peers.river_adwin(values, repeats=repeats), 5)
+    return [adwin, *number_rows(repeats)]
 
-    def step_through() -> None:
-        update = stream.update
-        for value in values:
-            update(value)
 
-    ours = median_seconds(step_through, repeats) / len(values)
-    return [at_most("Stream.update, VarSMiLe; river ADWIN update", ours, peers.river_adwin(values, repeats=repeats), 5)]
+def step_through(update: Callable[[Any], Any], values: list[Any]) -> None:
+    for value in values:
+        update(value)
+
+
+def number_rows(repeats: int) -> list[Row]:
+    """The slowest kind of number beside the fastest, on each family of single numbers."""
+    families = {
+        "Gaussian": vl.Gaussian(1.0),
+        "GaussianUnknownVariance": vl.GaussianUnknownVariance(0.0, 1.0, 2.5, 1.0),
+        "Exponential": vl.Exponential(3.0, 2.0),
+        "Poisson": vl.Poisson(2.0, 0.5),
+        "Bernoulli": vl.Bernoulli(),
+        "Categorical": vl.Categorical(3),
+    }
+    zeros_and_ones = np.random.default_rng(1).integers(0, 2, 10_000).tolist()
+    rows = []
+    for name, family in families.items():
+        update = vl.Stream(vl.VarSMiLe(family, 0.1)).update
+        seconds = {}
+        for kind in (float, int, bool, np.float64, np.float32, np.int64, np.int32, np.uint8):
+            values = [kind(value) for value in zeros_and_ones]
+            seconds[kind.__name__] = median_seconds(partial(step_through, update, values), repeats) / len(values)
+        slow, fast = max(seconds, key=seconds.__getitem__), min(seconds, key=seconds.__getitem__)
+        rows.append(at_most(f"Stream.update, VarSMiLe, {name}, {slow}; {fast}", seconds[slow], seconds[fast], 3))
+    return rows
 
 
 def many_rows(repeats: int) -> list[Row]:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import copy
+import json
 import pathlib
+import pickle
+import sys
+import threading
 import warnings
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import matplotlib
 import numpy as np
@@ -13,8 +18,12 @@ import pandas as pd
 import pytest
 
 import volatilis as vl
+import volatilis.running.stream as stream_module
+from volatilis._core.fields import AnyFamily
+from volatilis.learners._base import learner_with_one_belief as own_learner
 from volatilis.learners._hypotheses import Hypotheses
 from volatilis.learners._one_belief import OneBelief
+from volatilis.learners._step import Info
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
@@ -694,13 +703,189 @@ def test_a_stream_takes_one_observation_and_stays_whole_after_a_mistake() -> Non
             with pytest.raises((ValueError, TypeError), match=type(learner.family).__name__):
                 stream.update(mistake)
         assert stream.seen == 1
-        assert np.array_equal(tuple(stream.update(good)), tuple(untouched.update(good)))
+        assert tuple(stream.update(good)) == tuple(untouched.update(good))
 
 
 def test_whole_numbers_of_every_kind_are_the_same_observation() -> None:
     expected = vl.Stream(vl.ExactBayes(CATEGORICAL, 0.1)).update(2)
     for y in (2, 2.0, np.int8(2), np.uint64(2), np.float32(2.0), np.array(2)):
         assert tuple(vl.Stream(vl.ExactBayes(CATEGORICAL, 0.1)).update(y)) == tuple(expected)
+
+
+# --- numbers of every kind ---------------------------------------------------------------------------------------------
+
+SCALARS = [family for family in FAMILIES.values() if family.observations([])[0].ndim == 1]
+WHOLE_KINDS = (int, bool, np.bool_, np.int64, np.int32, np.int8, np.uint8, np.uint64)
+KINDS = (*WHOLE_KINDS, float, np.float64, np.float32, np.float16, np.longdouble)
+
+
+@pytest.mark.parametrize("family", SCALARS, ids=lambda family: type(family).__name__)
+def test_numbers_of_every_kind_are_the_same_observation(family: Any) -> None:
+    expected = [vl.Stream(vl.VarSMiLe(family, 0.1)).update(np.array(y)) for y in (0, 1)]  # checked one by one
+    for kind in KINDS:
+        for y in (0, 1):
+            assert vl.Stream(vl.VarSMiLe(family, 0.1)).update(kind(y)) == expected[y], kind
+
+
+def test_a_number_that_is_not_accepted_is_refused_whatever_its_kind() -> None:
+    for family, bad in (
+        (FAMILIES["Exponential"], -1),
+        (FAMILIES["Poisson"], -1),
+        (FAMILIES["Bernoulli"], 2),
+        (FAMILIES["Bernoulli"], 0.5),
+        (CATEGORICAL, 3),
+        (CATEGORICAL, 1.5),
+        (FAMILIES["Poisson"], 2.0**53),
+        (GAUSSIAN, np.inf),
+        (GAUSSIAN, -np.inf),
+    ):
+        whole = np.isfinite(bad) and bad == np.trunc(bad)
+        for kind in (float, np.float64, np.float32, *((int, np.int64) if whole else ())):
+            stream = vl.Stream(vl.VarSMiLe(family, 0.1))
+            with pytest.raises(ValueError, match=type(family).__name__):
+                stream.update(kind(bad))
+            assert stream.seen == 0
+
+
+def test_whole_numbers_too_large_for_an_integer_and_for_a_float() -> None:
+    for y in (2**53 + 1, 2**62 + 1, 2**64 - 1, 2**64 + 1, -(2**63)):
+        assert vl.Stream(vl.VarSMiLe(GAUSSIAN, 0.1)).update(y) == vl.Stream(vl.VarSMiLe(GAUSSIAN, 0.1)).update(float(y))
+    for y in (10**305, 10**400, -(10**400)):
+        with pytest.raises(ValueError, match="digits"):
+            vl.Stream(vl.VarSMiLe(GAUSSIAN, 0.1)).update(y)
+    assert vl.Stream(vl.VarSMiLe(GAUSSIAN, 0.1)).update(1e305).run_length == 1.0
+
+
+@own_learner
+class Fussy(NamedTuple):
+    """Takes in all observations alike, but not the number 13."""
+
+    family: AnyFamily
+
+    def update(self, state: OneBelief, y: float) -> Info:
+        self.family.absorb(state.beliefs, state.i, y)
+        state.run_lengths[state.i] += 1.0
+        return Info(0.0, 0.0, 0.5)
+
+    def elapse(self, state: OneBelief) -> None:
+        state.run_lengths[state.i] += 0.0
+
+    @vl.python_only
+    def check_observations(self, values: np.ndarray) -> None:
+        if (values == 13.0).any():
+            raise ValueError("Fussy does not take in 13")
+
+
+def test_the_check_of_a_users_own_learner_is_made_on_every_way() -> None:
+    with vl.plain_python():
+        streams = [vl.Stream(Fussy(GAUSSIAN))]
+    streams += [vl.Stream(Fussy(GAUSSIAN))]
+    for stream in streams:
+        assert stream.update(1.0).run_length == 1.0
+        for y in (13.0, 13, np.float64(13.0)):
+            with pytest.raises(ValueError, match="Fussy"):
+                stream.update(y)
+        assert stream.seen == 1
+
+
+# --- threads -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("free_threaded", [False, True])
+@every([vl.VarSMiLe(GAUSSIAN, 1e-9), vl.ExactBayes(GAUSSIAN, 1e-9, cutoff=0.0)])
+def test_threads_share_a_stream(learner: Any, free_threaded: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Updates come one after another, on the fast way and on the checked one: every row of the batch is somebody's step, once."""
+    monkeypatch.setattr(stream_module, "FREE_THREADED", free_threaded)
+    each, y = 250, 1.25
+    stream, steps = vl.Stream(learner), [[] for _ in range(4)]  # type: ignore[var-annotated]
+
+    def observe(mine: list[vl.Step], value: Any) -> None:
+        for _ in range(each):
+            mine.append(stream.update(value))
+            _ = stream.belief
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        values = (y, np.float64(y), np.array(y), y)
+        threads = [threading.Thread(target=observe, args=pair) for pair in zip(steps, values, strict=True)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(before)
+    together = sorted((step for mine in steps for step in mine), key=lambda step: step.run_length)
+    assert_steps_are_rows(together, vl.run(learner, np.full(4 * each, y)))
+    assert stream.seen == 4 * each
+
+
+# --- steps and traces as data ----------------------------------------------------------------------------------------------
+
+
+@every(ALL_CASES)
+def test_a_step_is_a_named_tuple_that_starts_with_mean_and_variance(learner: Any) -> None:
+    y = sequence(learner.family, 3)
+    stream = vl.Stream(learner)
+    for step in [stream.update(v) for v in y]:
+        mean, variance, run_length, *_ = step
+        assert step._fields == ("mean", "variance", "run_length", "adaptation_rate", "log_p", "log_p_0")
+        assert len(step) == len(step._fields)
+        assert np.array_equal(mean, step.mean)
+        assert run_length == step.run_length
+        content = step._asdict()
+        assert list(content)[:1] == ["mean"]
+        assert set(content) == {*step.readouts, *(() if isinstance(learner, vl.Leaky) else step._fields)}
+        if not isinstance(learner, vl.Leaky):
+            assert np.array_equal(variance, step.variance)
+            assert tuple(content)[:6] == step._fields
+        for text in (json.dumps(content), step.to_json()):
+            assert all(np.array_equal(value, getattr(step, name)) for name, value in json.loads(text).items())
+
+
+def test_json_without_what_json_does_not_have() -> None:
+    stream = vl.Stream(vl.VarSMiLe(vl.GaussianUnknownVariance(0.0, 1.0, 0.6, 1.0), 0.1), missing="elapse")
+    content = json.loads(stream.update(1.0).to_json(), parse_constant=lambda name: pytest.fail(name))
+    assert content["variance"][1] is None  # infinite
+    content = json.loads(stream.update(None).to_json(), parse_constant=lambda name: pytest.fail(name))
+    assert content["shannon_surprise"] is None
+    assert content["run_length"] > 0.0
+
+
+def copies(value: Any) -> list[Any]:
+    return [pickle.loads(pickle.dumps(value)), copy.copy(value), copy.deepcopy(value)]
+
+
+@every(ALL_CASES)
+def test_steps_and_traces_can_be_copied_and_pickled(learner: Any) -> None:
+    y = sequence(learner.family, 6)
+    stream, trace = vl.Stream(learner), vl.run(learner, y)
+    for step in [stream.update(v) for v in y[:2]]:
+        for other in copies(step):
+            assert other == step
+            assert hash(other) == hash(step) == hash(tuple(step))
+            assert repr(other) == repr(step)
+            assert type(other) is type(step)
+    many = vl.run_many(learner, [y, y[:3]])
+    for one, others in ((trace, copies(trace)), (many[1], [traces[1] for traces in copies(many)])):
+        for other in others:
+            assert_same(other, one)
+            assert other.learner == learner
+            assert np.array_equal(other.observations, one.observations)
+
+
+def test_a_copied_trace_still_computes_its_divergences() -> None:
+    y = sequence(GAUSSIAN, 12)
+    for learner in (vl.ParticleFilter(GAUSSIAN, 0.2, 4), vl.VarSMiLe(GAUSSIAN, 0.1)):
+        trace = vl.run_many(learner, [y, y, y], seed=5)[2]
+        for other in copies(trace):
+            assert np.array_equal(other.bayesian_surprise, trace.bayesian_surprise)
+
+
+def test_equal_numbers_of_different_families_are_different_steps() -> None:
+    """NamedTuples of different classes may be equal: Bernoulli(1, 1) == Poisson(1, 1)."""
+    steps = [vl.Stream(vl.VarSMiLe(family, 0.1)).update(1) for family in (vl.Bernoulli(1.0, 1.0), vl.Poisson(1.0, 1.0))]
+    assert [type(s._learner.family) for s in copies(steps[0]) + copies(steps[1])] == [vl.Bernoulli] * 3 + [vl.Poisson] * 3
 
 
 # --- room --------------------------------------------------------------------------------------------------------------

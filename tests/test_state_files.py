@@ -26,6 +26,7 @@ from hypothesis import strategies as st
 import volatilis as vl
 from volatilis.learners._hypotheses import Hypotheses
 from volatilis.running import state_files
+from volatilis.running.drivers import STEP_TAIL
 
 GAUSSIAN = vl.Gaussian(0.7, mu_0=0.2, sigma_0=2.0)
 CATEGORICAL = vl.Categorical(3, s=0.5)
@@ -73,7 +74,7 @@ def fed(learner: Any, ys: Any, count: int, **kwargs: Any) -> vl.Stream:
 
 
 def numbers(step: Any) -> np.ndarray:
-    return np.array(tuple(step))
+    return np.concatenate([np.ravel(item) for item in step])
 
 
 # --- going on ----------------------------------------------------------------------------------------------------------
@@ -374,6 +375,34 @@ def test_a_class_that_is_not_defined_here_is_named(saved: Any, tmp_path: pathlib
     path.write_bytes(sealed(body))
     with pytest.raises(vl.StateFileError, match=r"Rayleigh.*my_models"):
         vl.Stream.load(path)
+
+
+# --- bytes ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("learner", "ys"), CASES, ids=name_of)
+def test_bytes_are_the_content_of_a_file_and_go_on_bit_for_bit(learner: Any, ys: Any, tmp_path: pathlib.Path) -> None:
+    stream = fed(learner, ys, 20, seed=7)
+    stream.save(tmp_path / "state.json")
+    data = stream.to_bytes()
+    assert data == (tmp_path / "state.json").read_bytes()
+    again = [vl.Stream.from_bytes(form) for form in (data, bytearray(data), memoryview(data))]
+    expected = numbers(stream.update(ys[20]))
+    assert all(np.array_equal(numbers(other.update(ys[20])), expected, equal_nan=True) for other in again)
+
+
+def test_bytes_that_are_not_a_state_are_refused(saved: Any) -> None:
+    data = saved("particles")
+    for bad in (b"", data[:-1], data[: len(data) // 2], data + b"x", *FOREIGN.values()):
+        with pytest.raises(vl.StateFileError, match="the data"):
+            vl.Stream.from_bytes(bad)
+    body = body_of(data)
+    body["state"]["fields"]["count"]["values"] = [10**6]
+    with pytest.raises(vl.StateFileError, match="the data does not hold the state of a learner"):
+        vl.Stream.from_bytes(sealed(body))
+    for wrong in ("text", None, 3):
+        with pytest.raises(TypeError, match="bytes"):
+            vl.Stream.from_bytes(wrong)  # type: ignore[arg-type]
 
 
 # --- states that do not fit their learner ------------------------------------------------------------------------------
@@ -690,7 +719,7 @@ def assert_native_code_survives(stream: vl.Stream) -> None:
     """The state has the shapes and the ranges that compiled code relies on."""
     learner, state = stream.learner, stream._state
     rows = learner.family.rows()
-    assert stream._out.shape == (5 + 2 * learner.family.size(),)
+    assert stream._out.shape == (STEP_TAIL + 2 * learner.family.size(),)
     assert stream.seen >= 0
     assert state.pi_0.chi.shape == (rows, 1)
     assert state.pi_0.nu.shape == (1,)

@@ -14,7 +14,6 @@ from typing import Any as _Any
 # Nothing is imported before it is used, so that a command that needs no numbers answers at once.
 _MODULES = {
     "_compiler": ("CompilationError", "cache_directory", "compiled_function", "plain_python", "python_only"),
-    "running.beliefs": ("Belief",),
     "environments": ("ChangingEnvironment",),
     "families": (
         "Bernoulli",
@@ -42,9 +41,7 @@ _MODULES = {
         "StratifiedResampling",
         "VarSMiLe",
     ),
-    "running.run": ("Stream", "run", "run_many"),
-    "running.state_files": ("StateFileError",),
-    "running.traces": ("Step", "Trace", "Traces"),
+    "running": ("Belief", "StateFileError", "Step", "Stream", "Trace", "Traces", "run", "run_many"),
 }
 _PLACES = {name: module for module, names in _MODULES.items() for name in names}
 

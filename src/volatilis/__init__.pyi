@@ -26,10 +26,7 @@ from volatilis.learners import (
     StratifiedResampling,
     VarSMiLe,
 )
-from volatilis.running.beliefs import Belief
-from volatilis.running.run import Stream, run, run_many
-from volatilis.running.state_files import StateFileError
-from volatilis.running.traces import Step, Trace, Traces
+from volatilis.running import Belief, StateFileError, Step, Stream, Trace, Traces, run, run_many
 
 __version__: str
 

@@ -10,20 +10,21 @@ calls          a driver bound to its arguments; `step_call`, the shortest such c
 from volatilis._compiler.cache import cache_directory, source_files
 from volatilis._compiler.calls import Call, for_threads, plain_python
 from volatilis._compiler.registry import compiled_function, compiled_methods, instruction, is_python_only, python_only
-from volatilis._compiler.step_call import float_to_tuple
+from volatilis._compiler.step_call import Layout, number_to_tuple
 from volatilis._compiler.translation import CompilationError
 from volatilis._compiler.words import words_of
 
 __all__ = [
     "Call",
     "CompilationError",
+    "Layout",
     "cache_directory",
     "compiled_function",
     "compiled_methods",
-    "float_to_tuple",
     "for_threads",
     "instruction",
     "is_python_only",
+    "number_to_tuple",
     "plain_python",
     "python_only",
     "source_files",

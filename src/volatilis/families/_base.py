@@ -28,6 +28,14 @@ class Beliefs(NamedTuple):
     nu: np.ndarray
 
 
+class AcceptedNumbers(NamedTuple):
+    """Which single numbers are observations: those from low to high; only whole ones, encoded as integers, if `whole`."""
+
+    low: float = -np.inf
+    high: float = np.inf
+    whole: bool = False
+
+
 Observation = Any  # one observation as the family encodes it: a float, an int, or a row of floats
 
 
@@ -110,6 +118,9 @@ class Family(Protocol):
 
     def observations(self, ys: Any) -> tuple[np.ndarray, np.ndarray]:
         """A user's sequence, checked and encoded, and which observations are missing."""
+
+    def accepted_numbers(self) -> AcceptedNumbers | None:
+        """What `observations` accepts, where that is an interval of finite numbers; None where only `observations` can tell."""
 
     def as_observed(self, values: np.ndarray) -> np.ndarray:
         """Encoded observations as the user gave them."""
@@ -227,6 +238,10 @@ class _Defaults:
     @python_only
     def observations(self: Any, ys: Any) -> tuple[np.ndarray, np.ndarray]:
         return real_observations(type(self).__name__, ys)
+
+    @python_only
+    def accepted_numbers(self: Any) -> AcceptedNumbers | None:
+        return AcceptedNumbers() if type(self).observations is _Defaults.observations else None
 
     @python_only
     def as_observed(self: Any, values: np.ndarray) -> np.ndarray:

@@ -9,7 +9,7 @@ import numpy as np
 
 from volatilis._compiler.registry import compiled_function, python_only
 from volatilis._core.fields import Positive
-from volatilis.families._base import Beliefs, family
+from volatilis.families._base import AcceptedNumbers, Beliefs, family
 from volatilis.families._dirichlet import (
     blend_dirichlets,
     count_one,
@@ -124,6 +124,10 @@ class Bernoulli(NamedTuple):
     @python_only
     def observations(self, ys: Any) -> tuple[np.ndarray, np.ndarray]:
         return whole_observations("Bernoulli", ys, lambda v: (v == 0) | (v == 1), "0 or 1")
+
+    @python_only
+    def accepted_numbers(self) -> AcceptedNumbers:
+        return AcceptedNumbers(0.0, 1.0, whole=True)
 
     @python_only
     def distribution(self, beliefs: Beliefs, i: int) -> Any:

@@ -8,7 +8,7 @@ import numpy as np
 
 from volatilis._compiler.registry import python_only
 from volatilis._core.fields import Categories, Positive
-from volatilis.families._base import Beliefs, family
+from volatilis.families._base import AcceptedNumbers, Beliefs, family
 from volatilis.families._dirichlet import (
     blend_dirichlets,
     count_one,
@@ -108,6 +108,10 @@ class Categorical(NamedTuple):
     @python_only
     def observations(self, ys: Any) -> tuple[np.ndarray, np.ndarray]:
         return whole_observations("Categorical", ys, lambda v: (v >= 0) & (v < self.k), f"a category from 0 to {self.k - 1}")
+
+    @python_only
+    def accepted_numbers(self) -> AcceptedNumbers:
+        return AcceptedNumbers(0.0, self.k - 1.0, whole=True)
 
     @python_only
     def distribution(self, beliefs: Beliefs, i: int) -> Any:

@@ -8,7 +8,7 @@ import numpy as np
 
 from volatilis._compiler.registry import python_only
 from volatilis._core.fields import Positive
-from volatilis.families._base import Beliefs, family
+from volatilis.families._base import AcceptedNumbers, Beliefs, family
 from volatilis.families._gamma import gamma_divergence, gamma_log_density, gamma_lower, gamma_upper, merged_gamma
 from volatilis.families._observations import real_observations
 from volatilis.special import log, log_1p
@@ -96,6 +96,10 @@ class Exponential(NamedTuple):
     @python_only
     def observations(self, ys: Any) -> tuple[np.ndarray, np.ndarray]:
         return real_observations("Exponential", ys, lambda v: v >= 0.0, "a waiting time: a finite number, 0 or more")
+
+    @python_only
+    def accepted_numbers(self) -> AcceptedNumbers:
+        return AcceptedNumbers(low=0.0)
 
     @python_only
     def distribution(self, beliefs: Beliefs, i: int) -> Any:

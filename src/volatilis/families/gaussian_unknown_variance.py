@@ -13,6 +13,8 @@ from volatilis.families._base import Beliefs, family
 from volatilis.families._wishart import degrees_of_freedom
 from volatilis.special import LOG_2_PI, bounded, digamma, hypotenuse, log, log_1p, log_gamma_ratio, log_minus_digamma
 
+ENOUGH = 3.0  # from this alpha on, mean (alpha > 1) and variance (alpha > 2) of v exist and are not about to be lost
+
 
 @family
 class GaussianUnknownVariance(NamedTuple):
@@ -79,7 +81,12 @@ class GaussianUnknownVariance(NamedTuple):
         return beliefs.chi[0, i] if k == 0 else beliefs.chi[2, i] * (beliefs.chi[2, i] / beliefs.chi[1, i])
 
     def merge(self, beliefs: Beliefs, i: int, j: int, a: float, b: float) -> None:
-        """Keeps, with the precision w = 1/v, the pair's E[w], E[w mu], E[w mu^2] and E[log w]: the nearest member (KL)."""
+        """Keeps, with the precision w = 1/v, the pair's E[w], E[w mu], E[w mu^2] and E[log w]: the nearest member (KL).
+
+        Two beliefs that disagree about the precision make the nearest member's tail heavier than either's, up to where v has no
+        mean. So alpha stays at least the smaller one of the pair, or 3: moments of v that both have are not lost. E[log w] then
+        moves as little as this allows.
+        """
         alpha_i, alpha_j = beliefs.chi[1, i], beliefs.chi[1, j]
         root_i, root_j = beliefs.chi[2, i] / math.sqrt(alpha_i), beliefs.chi[2, j] / math.sqrt(alpha_j)
         unit = min(root_i, root_j)  # precisions in units of the larger one
@@ -89,7 +96,7 @@ class GaussianUnknownVariance(NamedTuple):
         apart = (beliefs.chi[0, j] - beliefs.chi[0, i]) / unit
         between = (a * w_i * share * apart) * apart
         gap = a * (log_minus_digamma(alpha_i) - log(w_i / w)) + b * (log_minus_digamma(alpha_j) - log(w_j / w))
-        alpha = 0.5 * degrees_of_freedom(gap, 1)
+        alpha = max(0.5 * degrees_of_freedom(gap, 1), min(alpha_i, alpha_j, ENOUGH))
         beliefs.chi[0, i] += share * (beliefs.chi[0, j] - beliefs.chi[0, i])
         beliefs.chi[1, i] = alpha
         beliefs.chi[2, i] = unit * math.sqrt(alpha / w)

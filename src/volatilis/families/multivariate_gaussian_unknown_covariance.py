@@ -136,6 +136,8 @@ class MultivariateGaussianUnknownCovariance(NamedTuple):
     def merge(self, beliefs: Beliefs, i: int, j: int, a: float, b: float) -> None:
         """Keeps, with the precision W = S^-1, the pair's E[W], E[W mu], E[mu^T W mu] and E[log det W]: nearest in KL.
 
+        The degrees of freedom stay at least the smaller ones of the pair, or p + 5, where mean and variance of S exist: moments
+        that both have are not lost (see `GaussianUnknownVariance`).
         Where the two covariances are so unlike that sixteen digits cannot hold both, the heavier belief stands for the pair.
         """
         p = self.mu_0.size
@@ -163,7 +165,7 @@ class MultivariateGaussianUnknownCovariance(NamedTuple):
         log_det = 2.0 * log_diagonal(chi, second, p, i)
         gap = a * (dof_gap(chi[at_dof, i], p) + log_det - _log_det_expected(beliefs, i, p))
         gap += b * (dof_gap(chi[at_dof, j], p) + log_det - _log_det_expected(beliefs, j, p))
-        dof = degrees_of_freedom(gap, p)
+        dof = max(degrees_of_freedom(gap, p), min(chi[at_dof, i], chi[at_dof, j], p + 5.0))
         kappa, new_kappa = beliefs.nu[i], 1.0 / (a / beliefs.nu[i] + b / beliefs.nu[j] + between / p)
         dof_i = chi[at_dof, i]
         for r in range(p * p):  # kept in case the result is lost to rounding

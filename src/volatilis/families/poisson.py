@@ -8,7 +8,7 @@ import numpy as np
 
 from volatilis._compiler.registry import python_only
 from volatilis._core.fields import Positive
-from volatilis.families._base import Beliefs, family
+from volatilis.families._base import AcceptedNumbers, Beliefs, family
 from volatilis.families._gamma import gamma_divergence, gamma_log_density, gamma_lower, gamma_upper, merged_gamma
 from volatilis.families._observations import whole_observations
 from volatilis.special import log, log_1p, log_beta
@@ -92,6 +92,10 @@ class Poisson(NamedTuple):
     @python_only
     def observations(self, ys: Any) -> tuple[np.ndarray, np.ndarray]:
         return whole_observations("Poisson", ys, lambda v: (v >= 0) & (v < 2.0**53), "a count: a whole number, 0 or more")
+
+    @python_only
+    def accepted_numbers(self) -> AcceptedNumbers:
+        return AcceptedNumbers(0.0, 2.0**53 - 1.0, whole=True)
 
     @python_only
     def distribution(self, beliefs: Beliefs, i: int) -> Any:

@@ -11,7 +11,7 @@ import numpy as np
 
 from volatilis._compiler.registry import compiled_methods, python_only
 from volatilis._core.fields import validated
-from volatilis.families._base import Beliefs, Family, Observation
+from volatilis.families._base import Beliefs, Family, Observation, UndefinedError
 from volatilis.learners._hypotheses import NOTHING, Hypotheses, exact_elapse, exact_step, hypotheses, set_count
 from volatilis.learners._one_belief import OneBelief, one_belief
 from volatilis.learners._step import Info
@@ -173,7 +173,7 @@ class _Readouts:
 
     @python_only
     def grow(self: Any, state: Any) -> Any:
-        return state
+        raise UndefinedError(f"{type(self).__name__} does not define grow(state), which a state without room needs")
 
     @python_only
     def grows(self: Any) -> bool:
@@ -209,7 +209,7 @@ class _Readouts:
 
     @python_only
     def refuses_observations(self: Any) -> bool:
-        return False
+        return type(self).check_observations is not _Readouts.check_observations
 
 
 class _OneBeliefStart:

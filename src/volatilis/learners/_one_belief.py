@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from volatilis._compiler.registry import compiled_function, compiled_methods, python_only
-from volatilis.families._base import Beliefs, Family, copy_column, prior_beliefs
+from volatilis.families._base import Beliefs, Family, copy_column, prior_beliefs, zeros
 
 
 @compiled_methods
@@ -53,6 +53,13 @@ class OneBelief(NamedTuple):
 
 def one_belief(family: Family, columns: int = 1) -> OneBelief:
     return OneBelief(prior_beliefs(family, columns), np.zeros(columns), prior_beliefs(family, 3), prior_beliefs(family), 0)
+
+
+def side_by_side(state: OneBelief, columns: int) -> OneBelief:
+    """This state for many sequences in lock-step: as many columns like its own."""
+    beliefs = Beliefs(zeros(state.beliefs.chi.shape[0], columns), zeros(columns))
+    beliefs.chi[:], beliefs.nu[:] = state.beliefs.chi[:, state.i : state.i + 1], state.beliefs.nu[state.i]
+    return state._replace(beliefs=beliefs, run_lengths=np.full(columns, state.run_lengths[state.i]), i=0)
 
 
 @compiled_function

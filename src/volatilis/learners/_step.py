@@ -28,7 +28,11 @@ def modulated(m: float, surprise: float) -> tuple[float, float]:
 
 @compiled_function
 def change_and_stay(p_c: float, log_p_0: float, scale: float) -> tuple[float, float]:
-    """p_c P(y; pi_0) and (1 - p_c) e^scale in one unit, the larger of P(y; pi_0) and e^scale: neither overflows."""
+    """p_c P(y; pi_0) and (1 - p_c) e^scale in one unit, the larger of P(y; pi_0) and e^scale: neither overflows.
+
+    With a p_c so small that its inverse would overflow, both in a smaller unit.
+    """
     log_ratio = log_p_0 - scale
-    smaller = exp(-abs(log_ratio))
-    return p_c * (smaller if log_ratio < 0.0 else 1.0), (1.0 - p_c) * (1.0 if log_ratio < 0.0 else smaller)
+    larger = 1.0 if p_c > 1e-280 else 2.0**930
+    smaller = larger * exp(-abs(log_ratio))
+    return p_c * (smaller if log_ratio < 0.0 else larger), (1.0 - p_c) * (larger if log_ratio < 0.0 else smaller)

@@ -8,7 +8,7 @@ from volatilis._compiler.registry import compiled_function, python_only
 from volatilis._core.fields import AnyFamily, Count, Fraction, Probability
 from volatilis.families._base import copy_column
 from volatilis.learners._base import learner
-from volatilis.learners._hypotheses import NOTHING, Hypotheses, hypotheses
+from volatilis.learners._hypotheses import FAINT, NOTHING, Hypotheses, hypotheses, in_units_of_their_sum
 from volatilis.learners._step import Info, change_and_stay
 from volatilis.special import log, skip, total, uniform, uniform_ahead
 
@@ -53,6 +53,8 @@ class ParticleFilter(NamedTuple):
         c = p  # in the same room: c_i is drawn when p_i is no longer needed
         # Surprise per particle, global surprise: p_i = w_i P(y; pi_i) / e^scale
         evidence, scale = family.predictives(state.beliefs, w, n, y, p)
+        if evidence < FAINT:
+            evidence, scale = in_units_of_their_sum(p, n, evidence, scale)
         log_p_0 = family.log_prior_predictive(state.pi_0, y)
         # Modulation factor
         change, stay = change_and_stay(self.p_c, log_p_0, scale)
@@ -85,14 +87,10 @@ class ParticleFilter(NamedTuple):
 @compiled_function
 def normalise_and_resample(state: Hypotheses, resample_below: float) -> None:
     n, w, squares = state.count[0], state.weights, state.scratch
-    weight = total(w, n)
-    if weight < NOTHING:  # only particles of next to no weight expected y: scale them up, or begin anew where none is left
-        for i in range(n):
-            w[i] = w[i] * 1e300 if weight > 0.0 else 1.0
-        weight = total(w, n)
-    factor = 1.0 / weight
+    factor = 1.0 / total(w, n)
     for i in range(n):
-        w[i] *= factor
+        weight = w[i] * factor
+        w[i] = weight if weight >= NOTHING else 0.0
         squares[i] = w[i] * w[i]
     if resample_below * n * total(squares, n) >= 1.0:  # N_eff = 1 / sum of squares
         resample(state)

@@ -1,0 +1,9 @@
+"""Running learners: over a sequence (`run`), over many (`run_many`), one observation at a time (`Stream`)."""
+
+from volatilis.running.beliefs import Belief
+from volatilis.running.run import run, run_many
+from volatilis.running.state_files import StateFileError
+from volatilis.running.stream import Stream
+from volatilis.running.traces import Step, Trace, Traces
+
+__all__ = ["Belief", "StateFileError", "Step", "Stream", "Trace", "Traces", "run", "run_many"]

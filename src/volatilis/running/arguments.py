@@ -3,22 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
+from volatilis.learners._base import Learner
 from volatilis.running.drivers import ELAPSE, OBSERVE, RESET, SKIP
 from volatilis.running.traces import defined_readouts
 
+Seed = int | np.random.SeedSequence
 MISSING = {"error": OBSERVE, "elapse": ELAPSE, "skip": SKIP}
 
 
-def check_learner(learner: Any) -> None:
+class LearnerLike(Protocol):
+    """A learner as a type checker sees it: what its decorator fills in (`Learner`) is known only when the program runs."""
+
+    @property
+    def family(self) -> Any: ...
+
+
+def checked_learner(learner: Any) -> Learner:
     if not getattr(type(learner), "_is_learner", False):
         raise TypeError(f"{learner!r} ({type(learner).__name__}) is not a learner, such as volatilis.VarSMiLe(family, m=0.1)")
+    return learner
 
 
-def wanted_readouts(learner: Any, readouts: Sequence[str] | None) -> tuple[str, ...]:
+def wanted_readouts(learner: Learner, readouts: Sequence[str] | None) -> tuple[str, ...]:
     defined = defined_readouts(learner)
     if readouts is None:
         return defined
@@ -36,7 +47,7 @@ def missing_policy(missing: str) -> int:
     return MISSING[missing]
 
 
-def step_events(absent: np.ndarray, reset: Any, missing: str, sequence: int | None = None) -> np.ndarray:
+def step_events(absent: np.ndarray, reset: npt.ArrayLike | None, missing: str, sequence: int | None = None) -> np.ndarray:
     """What happens at each step: an observation, time passing, nothing; and resets."""
     policy, where = missing_policy(missing), "" if sequence is None else f"sequence {sequence}: "
     if policy == OBSERVE and absent.any():
@@ -49,7 +60,7 @@ def step_events(absent: np.ndarray, reset: Any, missing: str, sequence: int | No
     return events
 
 
-def _reset_positions(reset: Any, length: int, where: str) -> np.ndarray:
+def _reset_positions(reset: npt.ArrayLike, length: int, where: str) -> np.ndarray:
     marks = np.asarray(reset)
     if marks.dtype == bool:
         if marks.shape != (length,):

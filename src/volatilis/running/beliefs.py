@@ -8,6 +8,7 @@ import numpy as np
 
 from volatilis._core.seeds import seed_sequence
 from volatilis.families._base import Beliefs
+from volatilis.learners._base import Learner
 from volatilis.learners._hypotheses import Hypotheses
 
 
@@ -19,7 +20,7 @@ class Belief:
     pdf, quantile, sample    of the mixture
     """
 
-    def __init__(self, learner: Any, state: Any) -> None:
+    def __init__(self, learner: Learner, state: Any) -> None:
         self._learner, self._family = learner, learner.family
         if isinstance(state, Hypotheses):
             alive = np.flatnonzero(state.weights > 0.0)
@@ -38,9 +39,9 @@ class Belief:
     @property
     def mean(self) -> Any:
         """E[theta]: a number, or an array where theta has several elements."""
-        if "variance" not in self._learner._readouts and self.run_lengths[0] == 0.0:
+        if "variance" not in self._learner.readouts() and self.run_lengths[0] == 0.0:
             return self._shaped(np.full(self._family.size(), np.nan))
-        read = self._family.estimate if "variance" not in self._learner._readouts else self._family.mean
+        read = self._family.estimate if "variance" not in self._learner.readouts() else self._family.mean
         with np.errstate(all="ignore"):
             return self._mixed(read)
 
@@ -118,5 +119,5 @@ class Belief:
         )
 
     def _need_distribution(self, what: str) -> None:
-        if "variance" not in self._learner._readouts:
+        if "variance" not in self._learner.readouts():
             raise AttributeError(f"{type(self._learner).__name__} has an estimate but no belief, so no {what}")

@@ -192,36 +192,46 @@ def run_lock_step(learner: Any, state: Any, ys: Any, out: Any) -> None:
                 out.variances[k, t, s] = learner.read_variance(here, k, mean)
 
 
-# What a step writes: log_p, log_p_0, gamma, run length, observations so far, then mean and variance.
-STEP_HEAD = 5
+# What a step of a stream writes: the means and the variances of theta's elements, and after them these numbers
+RUN_LENGTH, GAMMA, LOG_P, LOG_P_0, SEEN, FULL = range(6)
+STEP_TAIL, STEP_ITEMS = 6, 4  # how many they are, and how many of them a `Step` has
 
 
 def step(learner: Any, state: Any, ys: Any, out: Any) -> None:
-    """One observation, ys[0]."""
+    """One observation, ys[0]; or nothing, and a mark, where the state needs more room."""
+    tail = 2 * learner.family.size()
+    if not learner.has_room(state):
+        out[tail + FULL] = 1.0
+        return
     info = learner.update(state, ys[0])
-    out[0] = info.log_p
-    out[1] = info.log_p_0
-    out[2] = info.gamma
-    out[4] += 1.0
+    out[tail + GAMMA] = info.gamma
+    out[tail + LOG_P] = info.log_p
+    out[tail + LOG_P_0] = info.log_p_0
+    out[tail + SEEN] += 1.0
     read_step(learner, state, out)
 
 
 def step_without_observation(learner: Any, state: Any, event: Any, out: Any) -> None:
+    tail = 2 * learner.family.size()
     if event[0] == ELAPSE:
+        if not learner.has_room(state):
+            out[tail + FULL] = 1.0
+            return
         learner.elapse(state)
     elif event[0] == RESET:
         learner.restart(state)
-    out[0] = np.nan
-    out[1] = np.nan
-    out[2] = np.nan
+    out[tail + GAMMA] = np.nan
+    out[tail + LOG_P] = np.nan
+    out[tail + LOG_P_0] = np.nan
     read_step(learner, state, out)
 
 
 @compiled_function
 def read_step(learner: Any, state: Any, out: Any) -> None:
     size = learner.family.size()
-    out[3] = learner.read_run_length(state)
-    learner.read_moments(state, out[STEP_HEAD : STEP_HEAD + size], out[STEP_HEAD + size :])
+    learner.read_moments(state, out[:size], out[size : 2 * size])
+    out[2 * size + RUN_LENGTH] = learner.read_run_length(state)
+    out[2 * size + FULL] = 0.0
 
 
 # --- divergences between the beliefs before and after a step: `measure` is one of volatilis.surprise ---------------------

@@ -9,6 +9,7 @@ import numpy as np
 from volatilis import surprise
 from volatilis._compiler import Call
 from volatilis.families._base import prior_beliefs
+from volatilis.learners._base import Learner
 from volatilis.learners._hypotheses import Hypotheses
 from volatilis.learners._many import many_states, put
 from volatilis.running import drivers
@@ -18,7 +19,7 @@ from volatilis.running.drivers import OBSERVE, RESET, Outputs, outputs
 class Readouts:
     """What follows from the update itself. `advance` goes on where the last piece ended."""
 
-    def __init__(self, learner: Any, key: int, wanted: tuple[str, ...]) -> None:
+    def __init__(self, learner: Learner, key: int, wanted: tuple[str, ...]) -> None:
         self._learner, self._wanted, self._state = learner, wanted, learner.init(key)
 
     def advance(self, values: np.ndarray, events: np.ndarray) -> Outputs:
@@ -37,7 +38,7 @@ class Readouts:
 class Divergences:
     """A measure that needs the belief before each observation beside the one after it: the learner runs once more for it."""
 
-    def __init__(self, learner: Any, key: int, name: str) -> None:
+    def __init__(self, learner: Learner, key: int, name: str) -> None:
         surprise.check_divergence(learner, name)
         self._learner, self._name = learner, name
         self._state, self._before = learner.init(key), learner.init(key)
@@ -63,7 +64,7 @@ class Divergences:
 # --- many sequences side by side ----------------------------------------------------------------------------------------
 
 
-def many_fresh(learner: Any, keys: np.ndarray) -> Any:
+def many_fresh(learner: Learner, keys: np.ndarray) -> Any:
     """The states of a learner before the first observation of as many sequences as there are keys for their generators."""
     fresh = learner.init(0)
     states = many_states(fresh, len(keys))
@@ -79,7 +80,7 @@ class ManyReadouts:
     `places` says for each row which sequence it belongs to; rows of a sequence are in its order.
     """
 
-    def __init__(self, learner: Any, keys: np.ndarray, wanted: tuple[str, ...]) -> None:
+    def __init__(self, learner: Learner, keys: np.ndarray, wanted: tuple[str, ...]) -> None:
         self._learner, self._wanted, self._states = learner, wanted, many_fresh(learner, keys)
 
     def advance(self, values: np.ndarray, events: np.ndarray, places: np.ndarray) -> Outputs:
@@ -93,7 +94,7 @@ class ManyReadouts:
 class ManyDivergences:
     """`Divergences` of many sequences, likewise."""
 
-    def __init__(self, learner: Any, keys: np.ndarray, name: str) -> None:
+    def __init__(self, learner: Learner, keys: np.ndarray, name: str) -> None:
         surprise.check_divergence(learner, name)
         self._learner, self._name, self._states = learner, name, many_fresh(learner, keys)
         self._before = learner.init(0)

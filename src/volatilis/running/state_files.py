@@ -17,42 +17,58 @@ import numpy as np
 
 from volatilis._compiler import registry
 from volatilis._core.fields import DERIVED, given_fields
-from volatilis._core.files import write_text
+from volatilis._core.files import whole_file
+from volatilis.learners._base import Learner
+from volatilis.learners._hypotheses import Hypotheses
+from volatilis.learners._many import kept_arrays
+from volatilis.learners._one_belief import OneBelief
 
 FORMAT, VERSION = "volatilis-stream", 1
 MAX_BYTES = 1 << 30
 DTYPES = ("<f8", "<i8", "<u8")
+ROOM_TO_WORK = ("scratch",)  # what is in there means nothing between two steps
 
 
 class StateFileError(ValueError):
     """A file that is not a whole state file of this project, or needs something that is not here."""
 
 
-def write(path: str | os.PathLike[str], content: dict[str, Any]) -> None:
-    """Write atomically: a crash at any moment leaves the old file whole."""
+def to_bytes(content: dict[str, Any]) -> bytes:
+    """The content as the bytes of a state file."""
     body = json.dumps({"format": FORMAT, "version": VERSION, **content}, allow_nan=True)
-    write_text(path, json.dumps({"sha256": _digest(body), "body": body}))
+    return json.dumps({"sha256": _digest(body), "body": body}).encode()
 
 
-def read(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """The content of a state file, checked."""
-    path = pathlib.Path(path)
-    if path.stat().st_size > MAX_BYTES:
-        raise StateFileError(f"{path} is larger than 1 GiB, so it is no state file of volatilis")
+def from_bytes(data: bytes, name: str) -> dict[str, Any]:
+    """The content of the bytes of a state file, checked; errors call them by the name."""
     try:
-        outer = json.loads(path.read_text(encoding="utf-8"))
+        outer = json.loads(data.decode("utf-8"))
         body, digest = outer["body"], outer["sha256"]
         intact = isinstance(body, str) and _digest(body) == digest
         content = json.loads(body) if intact else {}
     except (ValueError, KeyError, TypeError, RecursionError):
-        raise StateFileError(f"{path} is not a whole state file of volatilis: truncated, or something else") from None
+        raise StateFileError(f"{name} is not a whole state file of volatilis: truncated, or something else") from None
     if not intact:
-        raise StateFileError(f"{path} was altered or damaged: its checksum does not fit its content")
+        raise StateFileError(f"{name} was altered or damaged: its checksum does not fit its content")
     if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise StateFileError(f"{path} is not a state file of volatilis")
+        raise StateFileError(f"{name} is not a state file of volatilis")
     if content.get("version") != VERSION:
-        raise StateFileError(f"{path} has version {content.get('version')!r}; this release reads version {VERSION}")
+        raise StateFileError(f"{name} has version {content.get('version')!r}; this release reads version {VERSION}")
     return content
+
+
+def write(path: str | os.PathLike[str], data: bytes) -> None:
+    """Write atomically: a crash at any moment leaves the old file whole."""
+    with whole_file(path) as file:
+        file.write(data)
+
+
+def read(path: str | os.PathLike[str]) -> bytes:
+    """The bytes of a file that may be a state file."""
+    path = pathlib.Path(path)
+    if path.stat().st_size > MAX_BYTES:
+        raise StateFileError(f"{path} is larger than 1 GiB, so it is no state file of volatilis")
+    return path.read_bytes()
 
 
 def _digest(text: str) -> str:
@@ -96,3 +112,64 @@ def _array(data: dict[str, Any]) -> np.ndarray:
     if not all(type(value) is (float if dtype == "<f8" else int) for value in values):
         raise StateFileError(f"an array of dtype {dtype} with other values")
     return np.array(values, dtype=np.dtype(dtype)).reshape(shape)
+
+
+# --- states that were read -----------------------------------------------------------------------------------------------
+
+
+def check_state(learner: Learner, fresh: Any, read: Any) -> None:
+    """A state that was read must be one that the learner could have made: compiled code trusts its shapes and its count."""
+    if type(read) is not type(fresh):
+        raise ValueError(f"its state is a {type(read).__name__}, not a {type(fresh).__name__}")
+    if isinstance(read, Hypotheses):
+        fresh = _with_room(learner, fresh, np.size(read.weights))
+    _check_layout(fresh, read)
+    if isinstance(read, (Hypotheses, OneBelief)):
+        check_many_states(learner, kept_arrays(fresh), {name: array[None] for name, array in kept_arrays(read).items()})
+
+
+def check_many_states(learner: Learner, example: dict[str, np.ndarray], read: dict[str, np.ndarray]) -> None:
+    """The same for the arrays of many states side by side; the first axis goes over states, `example` is one of them."""
+    count = len(read["nu"])
+    for name, array in example.items():
+        if read[name].shape != (count, *array.shape) or read[name].dtype != array.dtype:
+            raise ValueError(f"{name} has shape {read[name].shape}, but {(count, *array.shape)} is needed")
+        if array.dtype == np.float64 and not np.isfinite(read[name]).all():
+            raise ValueError(f"{name} has numbers that are not finite")
+    if (read["nu"] < 0.0).any():
+        raise ValueError("a belief rests on fewer than no observations")
+    if "weights" in example:
+        _check_weights(learner, read["weights"], read["count"][:, 0])
+
+
+def _check_weights(learner: Learner, weights: np.ndarray, live: np.ndarray) -> None:
+    room = weights.shape[1]
+    bad = (live < learner.fewest_hypotheses()) | (live > (learner.most_hypotheses() or room))
+    if bad.any():
+        raise ValueError(f"it has {live[bad][0]} hypotheses in room for {room}")
+    dead = np.arange(room) >= live[:, None]
+    if (weights < 0.0).any() or weights[dead].any() or (np.abs(weights.sum(axis=1) - 1.0) > 1e-6).any():
+        raise ValueError("its weights are not probabilities")
+
+
+def _with_room(learner: Learner, state: Hypotheses, room: int) -> Hypotheses:
+    """The state with at least this much room, if the learner's states grow."""
+    while learner.grows() and state.weights.size < min(room, 2**30):
+        state = learner.grow(state)
+    return state
+
+
+def _check_layout(expected: Any, read: Any, name: str = "") -> None:
+    """The same classes, shapes and kinds of numbers all the way down, and finite ones where they mean something."""
+    if isinstance(expected, np.ndarray):
+        if not isinstance(read, np.ndarray) or expected.dtype != read.dtype or expected.shape != read.shape:
+            raise ValueError(f"{name} is not an array of shape {expected.shape} and dtype {expected.dtype}")
+        if read.dtype == np.float64 and name not in ROOM_TO_WORK and not np.all(np.isfinite(read)):
+            raise ValueError(f"{name} has numbers that are not finite")
+    elif type(expected) is not type(read):
+        raise ValueError(f"{name} is a {type(read).__name__}, not a {type(expected).__name__}")
+    elif isinstance(expected, tuple):
+        for field, a, b in zip(type(expected)._fields, expected, read, strict=True):  # type: ignore[attr-defined]
+            _check_layout(a, b, field)
+    elif expected != read:
+        raise ValueError(f"{name} is {read!r}, not {expected!r}")

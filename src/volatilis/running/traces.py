@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+import math
+import weakref
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, overload
 
 import numpy as np
 
 from volatilis import surprise
-from volatilis.running.drivers import STEP_HEAD, Outputs
+from volatilis.learners._base import Learner
+from volatilis.running.drivers import Outputs
 
 SURPRISES = ("bayes_factor_surprise", "log_bayes_factor_surprise", "shannon_surprise", "adaptation_rate", "log_predictive")
 LEARNED = ("mean", "variance", "run_length")
@@ -19,7 +23,7 @@ class _Readouts:
     """The measures that follow from log P(y; pi^(t)), log P(y; pi^(0)) and gamma. Subclasses hold the numbers."""
 
     __slots__ = ()
-    _learner: Any
+    _learner: Learner
 
     @property
     def bayes_factor_surprise(self) -> Any:
@@ -28,6 +32,7 @@ class _Readouts:
 
     @property
     def log_bayes_factor_surprise(self) -> Any:
+        """log S_BF; finite also where S_BF is not."""
         return self._shaped(
             surprise.log_bayes_factor_surprise(self._get("log_p", "log_bayes_factor_surprise"), self._get("log_p_0"))
         )
@@ -48,6 +53,16 @@ class _Readouts:
         return self._get("gamma", "adaptation_rate")
 
     @property
+    def log_p(self) -> Any:
+        """log P(y; pi^(t)): of the observation under the belief before it, if nothing changed."""
+        return self._get("log_p")
+
+    @property
+    def log_p_0(self) -> Any:
+        """log P(y; pi^(0)): of the observation under the prior."""
+        return self._get("log_p_0")
+
+    @property
     def mean(self) -> Any:
         """E[theta] after the observation."""
         return self._get("mean")
@@ -63,7 +78,7 @@ class _Readouts:
         return self._get("run_length")
 
     def _get(self, name: str, asked: str = "") -> Any:
-        if name not in self._learner._readouts:
+        if name not in self._learner.readouts():
             raise AttributeError(_undefined(self._learner, asked or name))
         return self._number(name)
 
@@ -83,37 +98,88 @@ class _Readouts:
         return defined_readouts(self._learner)
 
 
-def _undefined(learner: Any, name: str) -> str:
+def _undefined(learner: Learner, name: str) -> str:
     return f"{type(learner).__name__} has no belief, so no {name}; it has {', '.join(defined_readouts(learner))}"
 
 
-def defined_readouts(learner: Any) -> tuple[str, ...]:
+def defined_readouts(learner: Learner) -> tuple[str, ...]:
     """The names of the readouts that a learner defines, the divergences apart."""
-    return LEARNED + SURPRISES if "gamma" in learner._readouts else ("mean", "run_length")
+    return LEARNED + SURPRISES if "gamma" in learner.readouts() else ("mean", "run_length")
 
 
-class Step(tuple[float, ...], _Readouts):
-    """The readouts of one observation, under the names of `Trace`."""
+class Step(tuple[Any, ...], _Readouts):
+    """The readouts of one observation, under the names of `Trace`.
+
+    A tuple in the order of `_fields`: mean, variance, run_length, adaptation_rate, log_p, log_p_0. So
+
+        mean, variance, *_ = stream.update(y)
+
+    Where theta has several elements, the first two items are tuples of numbers (`step.mean` and `step.variance` are arrays). What
+    a learner does not define is NaN in the tuple, and no attribute. The other readouts are computed from these when asked for.
+    """
 
     __slots__ = ()
+    _fields = ("mean", "variance", "run_length", "adaptation_rate", "log_p", "log_p_0")
     _size: int
 
     def _number(self, name: str) -> Any:
-        if name in ("mean", "variance"):
-            start = STEP_HEAD + (self._size if name == "variance" else 0)
-            return self[start] if self._size == 1 else np.array(self[start : start + self._size])
-        return self[("log_p", "log_p_0", "gamma", "run_length").index(name)]
+        value = self[_ITEMS[name]]
+        return np.array(value) if isinstance(value, tuple) else value
 
     def _shaped(self, values: Any) -> float:
         return float(values)
 
+    def _asdict(self) -> dict[str, float | list[float]]:
+        """Every readout by name, first those of `_fields`: floats, and lists where theta has several elements."""
+        defined = self.readouts
+        names = [n for n in self._fields if n in defined or "log_p" in self._learner.readouts()]
+        values = {name: getattr(self, name) for name in dict.fromkeys((*names, *defined))}
+        return {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in values.items()}
+
+    def to_json(self) -> str:
+        """`_asdict` as one line of JSON. JSON has no NaN and no infinity: they are null."""
+        return json.dumps({name: _or_null(value) for name, value in self._asdict().items()}, allow_nan=False)
+
     def __repr__(self) -> str:
         return f"Step({', '.join(f'{name}={getattr(self, name)!r}' for name in self.readouts)})"
 
+    def __hash__(self) -> int:
+        return hash(tuple(self))  # not the one that Python 3.14 keeps in a tuple, since native code makes steps
 
-def step_class(learner: Any) -> type[Step]:
+    def __reduce__(self) -> tuple[Any, ...]:
+        return step_of, (self._learner, tuple(self))
+
+
+_ITEMS = {"mean": 0, "variance": 1, "run_length": 2, "gamma": 3, "log_p": 4, "log_p_0": 5}
+_step_classes: weakref.WeakValueDictionary[Any, type[Step]] = weakref.WeakValueDictionary()
+
+
+def step_class(learner: Learner) -> type[Step]:
     """Step for one learner: the learner is part of the class, so that making a step is making a tuple."""
-    return type("Step", (Step,), {"_learner": learner, "_size": learner.family.size(), "__slots__": ()})
+    key = _identity(learner)
+    cls = _step_classes.get(key)
+    if cls is None:
+        cls = type("Step", (Step,), {"_learner": learner, "_size": learner.family.size(), "__slots__": ()})
+        _step_classes[key] = cls
+    return cls
+
+
+def step_of(learner: Learner, items: tuple[Any, ...]) -> Step:
+    """A step from its items: how a copy is made, also on its way to another process."""
+    return step_class(learner)(items)
+
+
+def _identity(value: Any) -> Any:
+    """A key that is equal only for the same classes and the same numbers: tuples of different classes may be equal."""
+    if isinstance(value, tuple):
+        return (type(value), *map(_identity, value))
+    return (value.shape, value.tobytes()) if isinstance(value, np.ndarray) else value
+
+
+def _or_null(value: float | list[float]) -> Any:
+    if isinstance(value, list):
+        return [_or_null(item) for item in value]
+    return value if math.isfinite(value) else None
 
 
 class Trace(_Readouts):
@@ -124,7 +190,14 @@ class Trace(_Readouts):
     `bayesian_surprise` and `confidence_corrected_surprise`. Where an observation is missing its surprise is NaN.
     """
 
-    def __init__(self, learner: Any, outputs: Outputs, values: np.ndarray, missing: np.ndarray, divergences: Any) -> None:
+    def __init__(
+        self,
+        learner: Learner,
+        outputs: Outputs,
+        values: np.ndarray,
+        missing: np.ndarray,
+        divergences: Callable[[str], np.ndarray],
+    ) -> None:
         self._learner, self._outputs, self._divergences = learner, outputs, divergences
         self._values, self._missing = values, missing
         self._computed: dict[str, np.ndarray] = {}
@@ -136,7 +209,8 @@ class Trace(_Readouts):
         return f"Trace of {len(self)} observations by {self._learner!r}: {', '.join(self.readouts)}"
 
     @property
-    def learner(self) -> Any:
+    def learner(self) -> Learner:
+        """The learner that made it."""
         return self._learner
 
     @property
@@ -157,7 +231,7 @@ class Trace(_Readouts):
         return self._divergence("confidence_corrected_surprise")
 
     def _divergence(self, name: str) -> np.ndarray:
-        if "gamma" not in self._learner._readouts:
+        if "gamma" not in self._learner.readouts():
             raise AttributeError(_undefined(self._learner, name))
         if name not in self._computed:
             self._computed[name] = self._divergences(name)
@@ -210,7 +284,7 @@ class Trace(_Readouts):
 class Traces(Sequence[Trace]):
     """The traces of many sequences: indexing gives a Trace."""
 
-    def __init__(self, make: Any, count: int) -> None:
+    def __init__(self, make: Callable[[int], Trace], count: int) -> None:
         self._make, self._count = make, count
 
     @overload

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from volatilis.learners._many import kept_arrays
-from volatilis.running.state_files import StateFileError
+from volatilis.running.state_files import StateFileError, check_many_states
 from volatilis.watching import state
 from volatilis.watching.alarms import Alarms
 from volatilis.watching.keyed import Keyed, Pool
@@ -112,7 +112,7 @@ class Memory:
         for _ in range(index):
             example = learner.grow(example)
         found = {name: arrays[f"{index}.{name}"] for name in kept_arrays(example)}
-        state.check_arrays(learner, kept_arrays(example), found)
+        check_many_states(learner, kept_arrays(example), found)
         rows, used = places[places[:, 0] == index, 1], len(found["nu"])
         taken = np.zeros(used, dtype=bool)
         if ((rows < 0) | (rows >= used)).any() or len(np.unique(rows)) != len(rows):

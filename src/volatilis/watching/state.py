@@ -64,26 +64,3 @@ def _content(path: str | os.PathLike[str], begin: bytes) -> bytes:
     """Nothing where the file does not begin so: it may be large, and is not ours."""
     with open(path, "rb") as file:
         return begin + file.read() if file.read(len(begin)) == begin else b""
-
-
-def check_arrays(learner: Any, example: dict[str, np.ndarray], found: dict[str, np.ndarray]) -> None:
-    """Native code trusts the states of a pool, so they must be such as the learner could have made."""
-    count = len(found["nu"])
-    for name, array in example.items():
-        if found[name].shape != (count, *array.shape) or found[name].dtype != array.dtype:
-            raise ValueError(f"{name} has shape {found[name].shape}, where {(count, *array.shape)} belongs")
-        if array.dtype == np.float64 and not np.isfinite(found[name]).all():
-            raise ValueError(f"numbers in {name} that are not finite")
-    if (found["nu"] < 0.0).any():
-        raise ValueError("beliefs from fewer than no observations")
-    if "count" in example:
-        _check_hypotheses(learner, found["weights"], found["count"][:, 0])
-
-
-def _check_hypotheses(learner: Any, weights: np.ndarray, live: np.ndarray) -> None:
-    most = learner.most_hypotheses()
-    if ((live < learner.fewest_hypotheses()) | (live > (weights.shape[1] if most is None else most))).any():
-        raise ValueError("a number of hypotheses that its room does not have")
-    alive = np.arange(weights.shape[1]) < live[:, None]
-    if (weights < 0.0).any() or weights[~alive].any() or (np.abs(weights.sum(axis=1) - 1.0) > 1e-6).any():
-        raise ValueError("weights that are not probabilities")

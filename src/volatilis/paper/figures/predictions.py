@@ -28,7 +28,7 @@ from volatilis.learners import Nas12Star, ParticleFilter
 from volatilis.paper.published.code import search_grid
 from volatilis.predictions.estimators import PAPER, estimate_first, estimate_second, mean_and_error, sums_first, sums_second
 from volatilis.predictions.windows import ERRORS, SIGNS, FirstWindow, SecondWindow, SubjectTrials, beliefs_from
-from volatilis.running.run import Stream, run_many
+from volatilis.running import Stream, run_many
 
 if TYPE_CHECKING:
     import xarray as xr

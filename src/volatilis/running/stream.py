@@ -1,0 +1,226 @@
+"""A learner that takes one observation at a time.
+
+Its `update` is the learner's own, as in `run`: the results agree to the last bit.
+"""
+
+from __future__ import annotations
+
+import os
+import sysconfig
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from volatilis._compiler import Call, Layout, number_to_tuple
+from volatilis._core.seeds import generator_key
+from volatilis.learners._base import Learner
+from volatilis.running import drivers, state_files
+from volatilis.running.arguments import MISSING, LearnerLike, Seed, checked_learner, missing_policy
+from volatilis.running.beliefs import Belief
+from volatilis.running.drivers import FULL, GAMMA, LOG_P, LOG_P_0, OBSERVE, RESET, RUN_LENGTH, SEEN, STEP_ITEMS, STEP_TAIL
+from volatilis.running.traces import Step, step_class
+
+FREE_THREADED = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
+LARGEST = 1e300  # a number beyond it takes the slower way: a whole number of that size has a check of its own
+_NUMPY = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 longdouble"
+NUMBERS = frozenset({bool, int, float, *(np.dtype(name).type for name in _NUMPY.split())})
+
+
+class Stream:
+    """A learner that takes one observation at a time, in memory that does not grow with their number.
+
+    (That of `ExactBayes` holds its live hypotheses, of which there may be as many as observations since the last change.)
+
+    learner   such as `Merge(family, p_c, n)`
+    seed      for learners that sample; the same seed gives the same numbers as `run` with it
+    missing   what a missing observation (NaN, None, masked) means: "error"; "elapse", time passes and nothing is seen; "skip"
+
+    stream = Stream(learner)
+    step = stream.update(y)       # step.mean, step.bayes_factor_surprise, ...
+    stream.belief                 # what it believes now
+    stream.save(path);  Stream.load(path)
+    data = stream.to_bytes();  Stream.from_bytes(data)
+
+    Threads may share a stream: each update is whole, updates come one after another in some order, and each returns its own step.
+    A snapshot (`belief`, `save`, `to_bytes`) is never taken in the middle of an update. With the GIL this costs nothing; a build
+    of Python without it takes a lock for every update, which is slower.
+    """
+
+    def __init__(self, learner: LearnerLike, seed: Seed = 0, missing: str = "error") -> None:
+        self._learner, self._missing = checked_learner(learner), missing_policy(missing)
+        self._family, self._size = self._learner.family, self._learner.family.size()
+        self._step_class = step_class(self._learner)
+        example, _ = self._family.observations([])
+        self._y = np.zeros((1, *example.shape[1:]), dtype=example.dtype)
+        self._event = np.zeros(1, dtype=np.int64)
+        self._out = np.full(2 * self._size + STEP_TAIL, np.nan)
+        self._out[2 * self._size + SEEN] = 0.0
+        self._alone = _Alone()
+        self._bind(self._learner.init(generator_key(seed)))
+
+    def __repr__(self) -> str:
+        return f"Stream of {self._learner!r} after {self.seen} observations"
+
+    @property
+    def learner(self) -> Learner:
+        """The learner, with its family and parameters."""
+        return self._learner
+
+    @property
+    def seen(self) -> int:
+        """The number of observations taken in."""
+        return int(self._out[2 * self._size + SEEN])
+
+    @property
+    def belief(self) -> Belief:
+        """What the learner believes now: a snapshot."""
+        with self._alone:
+            return Belief(self._learner, self._state)
+
+    def update(self, y: Any) -> Step:
+        """Take in one observation: a number of any kind, or a vector; None or NaN is a missing one.
+
+        Raises ValueError or TypeError, and leaves the stream as it was, if the family does not accept it.
+        """
+        if type(y) in NUMBERS:
+            step = self._observe_number(y)
+            if step is not None:
+                return step
+        return self._update_checked(y)
+
+    def reset(self) -> None:
+        """Start anew, as before the first observation of a block."""
+        with self._alone:
+            self._pass_time(RESET)
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a Stream is not copied or pickled, since it is bound to memory of its own: use to_bytes and from_bytes")
+
+    # --- saving ----------------------------------------------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the learner and its state to a file, atomically; `Stream.load` goes on from it bit for bit."""
+        state_files.write(path, self.to_bytes())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Stream:
+        """The stream that was saved. Raises StateFileError if the file is truncated, altered or something else."""
+        return cls._restored(state_files.read(path), str(path))
+
+    def to_bytes(self) -> bytes:
+        """The learner and its state as bytes, the same as in a file of `save`: for a database, a queue, another process."""
+        policy = next(name for name, event in MISSING.items() if event == self._missing)
+        with self._alone:
+            content = {"learner": self._learner, "state": self._state, "out": self._out[self._order_in_files()]}
+            data = {name: state_files.to_data(value) for name, value in content.items()}
+        return state_files.to_bytes(data | {"missing": policy})
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Stream:
+        """The stream that `to_bytes` gave. Raises StateFileError if the bytes are truncated, altered or something else."""
+        if not isinstance(data, (bytes, bytearray, memoryview)):
+            raise TypeError(f"Stream.from_bytes takes bytes, not {type(data).__name__}")
+        return cls._restored(bytes(data), "the data")
+
+    @classmethod
+    def _restored(cls, data: bytes, name: str) -> Stream:
+        content = state_files.from_bytes(data, name)
+        try:
+            learner = state_files.from_data(content["learner"])
+            stream = cls(learner, missing=content["missing"])
+            state, out = state_files.from_data(content["state"]), state_files.from_data(content["out"])
+            state_files.check_state(stream._learner, stream._state, state)
+            order = stream._order_in_files()
+            if not isinstance(out, np.ndarray) or out.shape != order.shape or out.dtype != np.float64:
+                raise ValueError("its last step is of another size")
+            stream._out[order] = out
+            seen = stream._out[2 * stream._size + SEEN]
+            if not (seen >= 0.0 and seen == np.floor(seen) < 2.0**53):
+                raise ValueError(f"{seen} observations")
+            stream._bind(state)
+        except state_files.StateFileError as error:
+            raise state_files.StateFileError(f"{name}: {error}") from None
+        except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError, MemoryError) as error:
+            raise state_files.StateFileError(f"{name} does not hold the state of a learner: {error}") from error
+        return stream
+
+    def _order_in_files(self) -> np.ndarray:
+        """Where the numbers of the last step stand that a file holds: format 1 has its own order."""
+        tail = 2 * self._size
+        return np.array([*(tail + k for k in (LOG_P, LOG_P_0, GAMMA, RUN_LENGTH, SEEN)), *range(tail)])
+
+    # --- one step --------------------------------------------------------------------------------------------------------
+
+    def _bind(self, state: Any) -> None:
+        """Compile the step for this state's arrays."""
+        self._state = state
+        observe = Call(drivers.step, self._learner, state, self._y, self._out)
+        self._observe = observe.run
+        self._pass = Call(drivers.step_without_observation, self._learner, state, self._event, self._out).run
+        self._observe_number: Callable[[Any], Step | None]
+        self._observe_number, self._owners = _never, None
+        accepted = None if self._learner.refuses_observations() else self._family.accepted_numbers()
+        if accepted is not None and observe.words() is not None and not FREE_THREADED:
+            layout = Layout(self._out, self._size, STEP_ITEMS, 2 * self._size + FULL)
+            limits = (max(accepted.low, -LARGEST), min(accepted.high, LARGEST), accepted.whole)
+            self._observe_number, self._owners = number_to_tuple(
+                observe.run, self._y, layout, limits, self._alone.busy, self._step_class
+            )
+
+    def _update_checked(self, y: Any) -> Step:
+        """Any observation, slowly: vectors, missing ones, mistakes, and where the state needs more room."""
+        values, absent = self._family.observations(self._absent() if y is None else [y])
+        if len(values) != 1:
+            raise ValueError(f"Stream.update takes one observation, not {len(values)}")
+        if absent[0] and self._missing == OBSERVE:
+            raise ValueError(f"Stream.update: the observation {y!r} is missing; missing='elapse' or 'skip' accepts that")
+        if not absent[0]:
+            self._learner.check_observations(values)
+        with self._alone:
+            if absent[0]:
+                self._pass_time(self._missing)
+            else:
+                self._y[0] = values[0]
+                self._with_room(lambda: self._observe())
+            return self._last_step()
+
+    def _pass_time(self, event: int) -> None:
+        self._event[0] = event
+        self._with_room(lambda: self._pass())
+
+    def _with_room(self, advance: Callable[[], None]) -> None:
+        """Advance; where the state was full, with more room."""
+        advance()
+        while self._out[2 * self._size + FULL] != 0.0:
+            self._bind(self._learner.grow(self._state))
+            advance()
+
+    def _last_step(self) -> Step:
+        numbers, size = self._out.tolist(), self._size
+        mean, variance = numbers[:size], numbers[size : 2 * size]
+        first = (mean[0], variance[0]) if size == 1 else (tuple(mean), tuple(variance))
+        return self._step_class((*first, *numbers[2 * size : 2 * size + STEP_ITEMS]))
+
+    def _absent(self) -> Any:
+        return [np.nan] if self._y.ndim == 1 else np.full((1, *self._y.shape[1:]), np.nan)
+
+
+class _Alone:
+    """Inside this context one thread has the stream to itself: others wait, and the fast way gives up and waits too."""
+
+    def __init__(self) -> None:
+        self._lock, self.busy = threading.Lock(), np.zeros(1, dtype=np.int64)
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+        self.busy[0] = 1
+
+    def __exit__(self, *_: object) -> None:
+        self.busy[0] = 0
+        self._lock.release()
+
+
+def _never(number: Any) -> None:
+    """Where no number can be taken in the fast way."""
