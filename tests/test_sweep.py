@@ -19,6 +19,7 @@ import zarr
 
 import volatilis as vl
 from tests import dask_cluster
+from tests.processes import default_signals
 from volatilis._core import jobs
 from volatilis.catalogue import LEARNERS, parameters
 from volatilis.experiments import sweep as grids
@@ -139,7 +140,8 @@ def test_a_killed_run_goes_on_and_ends_the_same(tmp_path: pathlib.Path, how: sig
     script = tmp_path / "run.py"
     script.write_text(textwrap.dedent(SCRIPT))
     command = [sys.executable, str(script)]
-    process = subprocess.Popen([*command, str(tmp_path / "a")], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    outputs = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    process = subprocess.Popen([*command, str(tmp_path / "a")], text=True, preexec_fn=default_signals, **outputs)
     assert process.stdout is not None
     for line in process.stdout:
         if float(line) > 0.2:

@@ -18,6 +18,7 @@ import pytest
 from typer.testing import CliRunner
 
 import volatilis as vl
+from tests.processes import default_signals
 from volatilis.behaviour.fitting.fit import fit, intervals
 from volatilis.behaviour.fitting.results import load
 from volatilis.behaviour.models import Model
@@ -245,6 +246,7 @@ def test_a_stopped_run_ends_and_goes_on(tmp_path: pathlib.Path) -> None:
         text=True,
         env=os.environ,
         start_new_session=True,
+        preexec_fn=default_signals,
     )
     deadline = time.monotonic() + 120.0
     while not (store / "fits.jsonl").exists() or not (store / "fits.jsonl").read_bytes().count(b"\n"):

@@ -16,6 +16,7 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
+from tests.processes import default_signals
 from volatilis.cli import app
 
 ASKED = ["--family", "gaussian:sigma=1,sigma_0=3", "--learner", "varsmile:m=0.1"]
@@ -144,7 +145,8 @@ def test_ctrl_c_leaves_nothing(trials: pathlib.Path) -> None:
     long = trials.parent / "long.csv"
     pd.DataFrame({"outcome": np.random.default_rng(0).normal(size=100_000)}).to_csv(long, index=False)
     out = trials.parent / "o.csv"
-    with subprocess.Popen([*COMMAND, "run", long, *slow, "--out", out], stderr=subprocess.PIPE, text=True) as process:
+    command = [*COMMAND, "run", long, *slow, "--out", out]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, preexec_fn=default_signals) as process:
         try:
             deadline = time.monotonic() + 60
             while not list(trials.parent.glob(".o.csv.*")):  # it has begun

@@ -13,9 +13,9 @@ import errno
 import os
 import pathlib
 import re
+import secrets
 import shutil
 import sys
-import tempfile
 from collections.abc import Iterator
 from types import ModuleType
 from typing import IO
@@ -28,7 +28,8 @@ except ImportError:
 
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # error numbers of a full disk
 PARTIAL = ".partial"
-RANDOM = "[a-z0-9_]+"  # what tempfile puts between prefix and suffix
+RANDOM = "[a-z0-9_]+"  # between prefix and suffix of a hidden name; earlier releases left the choice to tempfile
+_unfinished: set[str] = set()  # hidden files and folders of this process, from before they are made until they are gone
 
 Path = str | os.PathLike[str]
 
@@ -59,8 +60,7 @@ def whole_file(path: Path, *, private: bool = False) -> Iterator[IO[bytes]]:
             raise
         raise OSError(error.errno, f"cannot write {path}: {error.strerror or error}") from None
     finally:
-        with contextlib.suppress(OSError):
-            os.unlink(partial)
+        _remove(partial)
 
 
 def write_text(path: Path, text: str) -> None:
@@ -76,7 +76,7 @@ def hidden_folder(folder: pathlib.Path, prefix: str) -> Iterator[pathlib.Path]:
     try:
         yield pathlib.Path(path)
     finally:
-        shutil.rmtree(path, ignore_errors=True)
+        _remove(path)
         if lock is not None:
             os.close(lock)
 
@@ -118,7 +118,8 @@ def _unfinished_file(folder: pathlib.Path, prefix: str, suffix: str) -> tuple[in
     """A new file of this process: its descriptor, which holds the lock, and its name."""
     _remove_leftovers(folder, prefix, suffix)
     while True:
-        descriptor, path = tempfile.mkstemp(dir=folder, prefix=prefix, suffix=suffix)
+        path = _new_name(folder, prefix, suffix)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
         if _lock(descriptor, path):
             return descriptor, path
         os.close(descriptor)
@@ -128,13 +129,37 @@ def _unfinished_folder(folder: pathlib.Path, prefix: str) -> tuple[int | None, s
     """The same for a folder; the descriptor is None where there are no locks."""
     _remove_leftovers(folder, prefix, "")
     while True:
-        path = tempfile.mkdtemp(dir=folder, prefix=prefix)
+        path = _new_name(folder, prefix, "")
+        os.mkdir(path, 0o700)
         if fcntl is None:
             return None, path
         descriptor = os.open(path, os.O_RDONLY)
         if _lock(descriptor, path):
             return descriptor, path
         os.close(descriptor)
+
+
+def _new_name(folder: pathlib.Path, prefix: str, suffix: str) -> str:
+    """A name that nobody has, noted before anything is there: a signal may come at any moment."""
+    path = os.path.abspath(folder / f"{prefix}{secrets.token_hex(8)}{suffix}")
+    _unfinished.add(path)
+    return path
+
+
+def _remove(path: str) -> None:
+    """A hidden file or folder, where it is still there."""
+    with contextlib.suppress(OSError):
+        if os.path.isdir(path):
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            os.unlink(path)
+    _unfinished.discard(path)
+
+
+def remove_unfinished() -> None:
+    """All hidden files and folders of this process; for a program that is about to end."""
+    for path in list(_unfinished):
+        _remove(path)
 
 
 def _lock(descriptor: int, path: str) -> bool:

@@ -104,9 +104,10 @@ class Processes(Queue):
         if self._workers == 1:
             yield from ((key, function(*arguments)) for key, arguments in calls.items())
             return
-        if self._pool is None:  # fresh interpreters: a process that is copied while threads run may hang
-            self._pool = ProcessPoolExecutor(self._workers, multiprocessing.get_context("spawn"), initializer=_begin)
-        futures = {self._pool.submit(function, *arguments): key for key, arguments in calls.items()}
+        with _hang_up_blocked():
+            if self._pool is None:  # fresh interpreters: a process that is copied while threads run may hang
+                self._pool = ProcessPoolExecutor(self._workers, multiprocessing.get_context("spawn"), initializer=_begin)
+            futures = {self._pool.submit(function, *arguments): key for key, arguments in calls.items()}
         try:
             for future in as_completed(futures):
                 yield futures[future], future.result()
@@ -124,11 +125,22 @@ class Processes(Queue):
             self._pool.shutdown(wait=True, cancel_futures=True)
 
 
+@contextlib.contextmanager
+def _hang_up_blocked() -> Iterator[None]:
+    """Processes that begin here, those of multiprocessing's own among them, are not ended by a terminal that is closed."""
+    if sys.platform == "win32":
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGHUP})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _begin() -> None:
-    """In a new process: Ctrl-C and the end of a terminal session go to all processes of a terminal, but the parent decides."""
+    """In a new process: Ctrl-C goes to all processes of a terminal, but the parent decides."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if sys.platform != "win32":
-        signal.signal(signal.SIGHUP, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 

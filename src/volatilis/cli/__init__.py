@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from volatilis._core.signals import stopped_by_signals
 from volatilis.cli.compare import compare
 from volatilis.cli.design import design
 from volatilis.cli.errors import reported_anywhere
@@ -21,7 +22,7 @@ from volatilis.cli.watch import watch
 app = typer.Typer(
     help="Learning in volatile environments: tell noise from change, observation by observation.",
     epilog="Exit codes: 0 done; 2 wrong arguments or input, nothing was written; 130 stopped with Ctrl-C, "
-    "143 with SIGTERM; 141 the reader of standard output went away.",
+    "143 with SIGTERM, 129 with SIGHUP; 141 the reader of standard output went away.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
@@ -57,5 +58,6 @@ app.command()(design)
 
 
 def main() -> None:
-    with reported_anywhere():
+    """The command `volatilis`."""
+    with stopped_by_signals(), reported_anywhere():
         app()

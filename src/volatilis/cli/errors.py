@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import os
 import sys
 from collections.abc import Iterator
 
-NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+from volatilis._core.files import NO_ROOM
+
 WRONG_INPUT, INTERRUPTED, CLOSED_PIPE = 2, 130, 141
 
 
@@ -18,7 +18,8 @@ def reported(command: str, if_stopped: str = "Nothing was written.") -> Iterator
     try:
         yield
     except KeyboardInterrupt:
-        print(f"\nStopped. {if_stopped}", file=sys.stderr)
+        with contextlib.suppress(OSError):  # the terminal may be closed
+            print(f"\nStopped. {if_stopped}", file=sys.stderr)
         raise SystemExit(INTERRUPTED) from None
     except BrokenPipeError:
         _forget_standard_output()
