@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from volatilis.events import Plan
 from volatilis.events.regressors import Scopes, is_constant, scaled
 from volatilis.trials import Column
 
@@ -195,4 +194,4 @@ def test_values_too_large_to_be_scaled_are_refused() -> None:
     values, codes = np.array([1e308, -1e308, 1e308]), np.zeros(3, dtype=int)
     column = Column("a_bayes_factor_surprise", "a", "bayes_factor_surprise", None)
     with pytest.raises(ValueError, match="log_bayes_factor_surprise in place of the ratio"):
-        scaled(column, values, Scopes(codes, None), Plan("x", zscore="run"))
+        scaled(column, values, Scopes(codes, None), centre="run", zscore="run")

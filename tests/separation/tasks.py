@@ -11,9 +11,12 @@ import pandas as pd
 
 import volatilis as vl
 from volatilis.catalogue import make_family, parse_family, parse_learners
-from volatilis.separation import Question, Separation, separate
-from volatilis.trials import Order, Result, compute
+from volatilis.predictions import FirstWindow, SecondWindow
+from volatilis.separation import SeparateRequest, Separation, separate
+from volatilis.trials import Result, RunRequest, compute
 
+BothWindows = tuple[FirstWindow, SecondWindow]
+DEFAULT_WINDOWS = FirstWindow(), SecondWindow()
 DIRECT = ("mean", "variance", "run_length", "bayes_factor_surprise", "log_bayes_factor_surprise")
 DIRECT += ("shannon_surprise", "adaptation_rate", "log_predictive")
 
@@ -29,16 +32,16 @@ def simulated(family: str, runs: int = 2, trials: int = 120, p_c: float = 0.1) -
     return pd.concat(parts, ignore_index=True)
 
 
-def order_for(frame: pd.DataFrame, folder: pathlib.Path, family: str, learners: Sequence[str], **more: Any) -> Order:
+def request_for(frame: pd.DataFrame, folder: pathlib.Path, family: str, learners: Sequence[str], **more: Any) -> RunRequest:
     path = folder / "trials.csv"
     frame.to_csv(path, index=False)
     outcome = tuple(name for name in frame.columns if name == "outcome" or name.startswith("y"))
-    return Order(path, parse_family(family), tuple(parse_learners(learners)), outcome=outcome, workers=1, **more)
+    return RunRequest(path, parse_family(family), tuple(parse_learners(learners)), outcome=outcome, workers=1, **more)
 
 
 def separated(
-    frame: pd.DataFrame, folder: pathlib.Path, family: str, learners: Sequence[str], question: Question | None = None, **more: Any
+    frame: pd.DataFrame, folder: pathlib.Path, family: str, learners: Sequence[str], windows: BothWindows = DEFAULT_WINDOWS, **more: Any
 ) -> tuple[Separation, Result]:
     """What is found, and the plain measures to check it with."""
-    order = order_for(frame, folder, family, learners, **more)
-    return separate(order, question), compute(order)
+    request = request_for(frame, folder, family, learners, **more)
+    return separate(SeparateRequest(request, first_window=windows[0], second_window=windows[1])), compute(request)

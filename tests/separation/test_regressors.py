@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from volatilis.separation import advice, separate, verdict
+from volatilis.separation import SeparateRequest, advice, separate, verdict
 from volatilis.separation.advice import IDENTICAL, NEARLY, RESTS_ON_FEW, SHAPE, TOO_FEW, YES
-from volatilis.separation.rows import read_rows
+from volatilis.separation.regressors import read_rows
 
-from .tasks import order_for, separated, simulated
+from .tasks import request_for, separated, simulated
 
 GAUSSIAN = "gaussian:sigma=0.5"
 VARSMILE = ["varsmile:m=0.1"]
@@ -57,22 +57,22 @@ def test_constant_regressors_are_set_aside(tmp_path: pathlib.Path) -> None:
 
 def test_all_constant_says_so(tmp_path: pathlib.Path) -> None:
     frame = pd.DataFrame({"outcome": [1, 1, 1], "new": [1, 1, 1]})
-    order = order_for(frame, tmp_path, "bernoulli", VARSMILE, reset="new", measures=("shannon_surprise", "adaptation_rate"))
+    request = request_for(frame, tmp_path, "bernoulli", VARSMILE, reset="new", measures=("shannon_surprise", "adaptation_rate"))
     with pytest.raises(ValueError, match=r"0 of 2 regressors can be used.*is constant"):
-        separate(order)
+        separate(SeparateRequest(request))
 
 
 def test_one_regressor_is_not_enough(tmp_path: pathlib.Path) -> None:
-    order = order_for(simulated(GAUSSIAN), tmp_path, GAUSSIAN, VARSMILE, measures=("shannon_surprise",))
+    request = request_for(simulated(GAUSSIAN), tmp_path, GAUSSIAN, VARSMILE, measures=("shannon_surprise",))
     with pytest.raises(ValueError, match="only varsmile_shannon_surprise; name more with --measures"):
-        separate(order)
+        separate(SeparateRequest(request))
 
 
 def test_leaky_alone_has_no_surprise(tmp_path: pathlib.Path) -> None:
     leaky = ["leaky:omega=0.9", "other=leaky:omega=0.5"]
     with pytest.raises(ValueError, match="Leaky does not define"):
-        separate(order_for(simulated(GAUSSIAN), tmp_path, GAUSSIAN, leaky))
-    found = separate(order_for(simulated(GAUSSIAN, runs=10), tmp_path, GAUSSIAN, leaky, measures=("mean",)))
+        separate(SeparateRequest(request_for(simulated(GAUSSIAN), tmp_path, GAUSSIAN, leaky)))
+    found = separate(SeparateRequest(request_for(simulated(GAUSSIAN, runs=10), tmp_path, GAUSSIAN, leaky, measures=("mean",))))
     assert len(found.pairs) == 1
     assert advice(found)[0].startswith("1 of 1 pair ")
 
@@ -81,20 +81,20 @@ def test_a_measure_that_no_learner_defines(tmp_path: pathlib.Path) -> None:
     family = "gaussian-unknown-variance:mu_0=0,kappa_0=1,alpha_0=3,beta_0=1"
     measures = ("confidence_corrected_surprise", "shannon_surprise")
     with pytest.raises(ValueError, match="none of the learners defines confidence_corrected_surprise"):
-        separate(order_for(simulated(GAUSSIAN), tmp_path, family, VARSMILE, measures=measures))
+        separate(SeparateRequest(request_for(simulated(GAUSSIAN), tmp_path, family, VARSMILE, measures=measures)))
     with pytest.raises(ValueError, match="there is no measure 'shanon'"):
-        separate(order_for(simulated(GAUSSIAN), tmp_path, GAUSSIAN, VARSMILE, measures=("shanon", "mean")))
+        separate(SeparateRequest(request_for(simulated(GAUSSIAN), tmp_path, GAUSSIAN, VARSMILE, measures=("shanon", "mean"))))
 
 
 @pytest.mark.parametrize("trials", [1, 2])
 def test_too_few_trials(trials: int, tmp_path: pathlib.Path) -> None:
-    order = order_for(simulated(GAUSSIAN, trials=trials), tmp_path, GAUSSIAN, VARSMILE)
+    request = request_for(simulated(GAUSSIAN, trials=trials), tmp_path, GAUSSIAN, VARSMILE)
     with pytest.raises(ValueError, match=f"no run has 3 trials .* longest run has {trials}"):
-        separate(order)
+        separate(SeparateRequest(request))
 
 
 def test_three_trials_are_enough_to_answer(tmp_path: pathlib.Path) -> None:
-    found = separate(order_for(simulated(GAUSSIAN, runs=1, trials=3), tmp_path, GAUSSIAN, VARSMILE))
+    found = separate(SeparateRequest(request_for(simulated(GAUSSIAN, runs=1, trials=3), tmp_path, GAUSSIAN, VARSMILE)))
     assert found.trials == 3
     assert {verdict(found, pair) for pair in found.pairs} == {TOO_FEW, SHAPE}
     assert any("too few trials for one model" in sentence for sentence in advice(found))
@@ -104,8 +104,8 @@ def test_runs_steps_and_what_was_before(tmp_path: pathlib.Path) -> None:
     """Rows of different runs may alternate; 01 and 1 are different subjects."""
     subject, new = ["01", "1", "01", "1", "1", "01"], [0, 0, 0, 0, 1, 0]
     frame = pd.DataFrame({"subject": subject, "new": new, "outcome": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]})
-    order = order_for(frame, tmp_path, GAUSSIAN, VARSMILE, reset="new")
-    rows = read_rows(order, ("subject",), ("outcome",))
+    request = request_for(frame, tmp_path, GAUSSIAN, VARSMILE, reset="new")
+    rows = read_rows(request, ("subject",), ("outcome",))
     assert rows.keys == [("01",), ("1",)]
     assert rows.run.tolist() == [0, 1, 0, 1, 1, 0]
     assert rows.step.tolist() == [1, 1, 2, 2, 1, 3]

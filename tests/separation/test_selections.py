@@ -15,15 +15,15 @@ from volatilis.cli.window_options import Windows, older_window
 from volatilis.paper.figures import predictions
 from volatilis.predictions import FirstWindow, SecondWindow
 from volatilis.predictions.windows import ERRORS, PROBABILITIES, SIGNS
-from volatilis.separation import Question, separate
+from volatilis.separation import SeparateRequest, separate
 from volatilis.separation.selections import Selected
 
-from .tasks import order_for, separated, simulated
+from .tasks import DEFAULT_WINDOWS, BothWindows, request_for, separated, simulated
 
 SCALED = "gaussian:sigma=5,mu_0=150,sigma_0=10"
 LEARNERS = ["nas12*:p_c=0.1", "merge:n=5,p_c=0.1"]
 DELTAS = (0.0, *ERRORS)
-AFTER = Question(first_window=FirstWindow(side="after"))  # as the paper's text has it
+AFTER = FirstWindow(side="after"), SecondWindow()  # as the paper's text has it
 
 
 def density(y: float, mean: float, spread: float) -> float:
@@ -31,7 +31,7 @@ def density(y: float, mean: float, spread: float) -> float:
 
 
 def brute_force(
-    frame: pd.DataFrame, result: pd.DataFrame, label: str, family: vl.Gaussian, question: Question, new: str | None = None
+    frame: pd.DataFrame, result: pd.DataFrame, label: str, family: vl.Gaussian, windows: BothWindows, new: str | None = None
 ) -> dict[tuple[int, int, float], list[int]]:
     """The rows of every selection: for a prior N(0, 1), after dividing everything by sigma_0 and measuring from mu_0.
 
@@ -42,7 +42,7 @@ def brute_force(
     """
     chosen: dict[tuple[int, int, float], list[int]] = {(1, s, d): [] for s in SIGNS for d in DELTAS}
     chosen |= {(2, 0, p): [] for p in PROBABILITIES}
-    window, second = question.first_window, question.second_window
+    window, second = windows
     for _, rows in frame.groupby("subject"):
         before, spread, t = 0.0, 1.0, 0
         for i in rows.index:
@@ -79,17 +79,17 @@ def compare(
             assert value == pytest.approx(mean, rel=1e-9, nan_ok=True)
 
 
-@pytest.mark.parametrize("question", [Question(), AFTER])
+@pytest.mark.parametrize("windows", [DEFAULT_WINDOWS, AFTER])
 @pytest.mark.parametrize("new", [None, "new"])
 @pytest.mark.parametrize("family", ["gaussian:sigma=0.5", SCALED])
-def test_counts_are_those_of_a_loop_over_trials(family: str, new: str | None, question: Question, tmp_path: pathlib.Path) -> None:
+def test_counts_are_those_of_a_loop_over_trials(family: str, new: str | None, windows: BothWindows, tmp_path: pathlib.Path) -> None:
     frame = simulated(family, runs=4, trials=250)
     frame["new"] = (frame["trial"] % 60 == 0).astype(int)
-    found, result = separated(frame, tmp_path, family, LEARNERS, question, reset=new)
+    found, result = separated(frame, tmp_path, family, LEARNERS, windows, reset=new)
     made = result.learners["merge", ("0",)].family
     total = 0
     for label in ("nas12_star", "merge"):
-        chosen = brute_force(frame, result.frame, label, made, question, new)
+        chosen = brute_force(frame, result.frame, label, made, windows, new)
         total += sum(map(len, chosen.values()))
         compare(found.selected, chosen, frame, result.frame, label)
     assert total > 500
@@ -104,16 +104,15 @@ def test_narrow_windows(side: str, tmp_path: pathlib.Path) -> None:
     assert second == SecondWindow(p_width=0.03)
     same = Windows("0.8,0.4", "0.25,0.05", side, error_width=0.05, p_width=0.03)
     assert same.both() == (first, second)
-    question = Question(first_window=first, second_window=second)
-    found, result = separated(frame, tmp_path, "gaussian:sigma=0.5", LEARNERS, question)
-    chosen = brute_force(frame, result.frame, "merge", vl.Gaussian(0.5), question)
+    found, result = separated(frame, tmp_path, "gaussian:sigma=0.5", LEARNERS, (first, second))
+    chosen = brute_force(frame, result.frame, "merge", vl.Gaussian(0.5), (first, second))
     assert sum(map(len, chosen.values())) > 0
     compare(found.selected, chosen, frame, result.frame, "merge")
 
 
 def test_the_paper_selects_the_same_trials() -> None:
     """The masks that Figures 10 and 11 are made with, on the same subjects."""
-    from volatilis.separation.rows import Rows
+    from volatilis.separation.regressors import Rows
     from volatilis.separation.selections import make_runs, select_first, select_second
 
     subjects, trials, family = 5, 200, vl.Gaussian(0.5)
@@ -153,9 +152,10 @@ def test_a_persons_own_prediction_and_confidence(tmp_path: pathlib.Path) -> None
     rng = np.random.default_rng(4)
     frame["guess"], frame["sure"] = rng.normal(0.0, 1.0, len(frame)), rng.integers(1, 6, len(frame))
     frame.loc[7, "guess"] = np.nan
-    order = order_for(frame, tmp_path, "gaussian:sigma=0.5", ["nas12*:p_c=0.1"])
-    question = Question(prediction="guess", confidence="sure", first_window=FirstWindow(confidence=(2.5, 5.5), side="after"))
-    found = {(s.sign, s.at): s.trials for s in separate(order, question).selected if s.prediction == 1}
+    request = request_for(frame, tmp_path, "gaussian:sigma=0.5", ["nas12*:p_c=0.1"])
+    window = FirstWindow(confidence=(2.5, 5.5), side="after")
+    question = SeparateRequest(request, prediction="guess", confidence="sure", first_window=window)
+    found = {(s.sign, s.at): s.trials for s in separate(question).selected if s.prediction == 1}
     error, guess = frame["outcome"] - frame["guess"], frame["guess"]
     alike = (np.abs(np.abs(guess) - 1.0) < 0.25) & frame["sure"].isin([3, 4, 5]) & (frame["trial"] > 0)
     for (sign, delta), trials in found.items():
@@ -167,14 +167,14 @@ def test_an_estimate_after_the_outcome_is_the_next_trials_prediction(tmp_path: p
     frame = simulated("gaussian:sigma=0.5", runs=2, trials=200)
     frame["estimate"] = np.random.default_rng(4).normal(0.0, 1.0, len(frame))
     frame["guess"] = frame.groupby("subject")["estimate"].shift(1)
-    order = order_for(frame, tmp_path, "gaussian:sigma=0.5", ["nas12*:p_c=0.1"])
+    request = request_for(frame, tmp_path, "gaussian:sigma=0.5", ["nas12*:p_c=0.1"])
     after, before = (
-        separate(order, Question(**{name: column})) for name, column in (("estimate", "estimate"), ("prediction", "guess"))
+        separate(SeparateRequest(request, **{name: column})) for name, column in (("estimate", "estimate"), ("prediction", "guess"))
     )
     assert repr(after.selected) == repr(before.selected)  # NaN is not itself
     assert sum(s.trials for s in after.selected) > 50
     with pytest.raises(ValueError, match="name one of them"):
-        separate(order, Question(prediction="guess", estimate="estimate"))
+        separate(SeparateRequest(request, prediction="guess", estimate="estimate"))
 
 
 @pytest.mark.parametrize("side", ["before", "after"])
@@ -183,9 +183,9 @@ def test_confidence_without_a_window_is_the_middle_of_it(side: str, tmp_path: pa
     frame = simulated("gaussian:sigma=0.5", runs=2, trials=200)
     frame["sure"] = np.random.default_rng(4).normal(0.0, 1.0, len(frame)) + 3.0 * frame["subject"]
     frame["guess"] = np.random.default_rng(5).normal(0.0, 1.0, len(frame))
-    order = order_for(frame, tmp_path, "gaussian:sigma=0.5", ["nas12*:p_c=0.1"])
-    question = Question(prediction="guess", confidence="sure", first_window=FirstWindow(side=side))
-    found = {(s.sign, s.at): s.trials for s in separate(order, question).selected if s.prediction == 1}
+    request = request_for(frame, tmp_path, "gaussian:sigma=0.5", ["nas12*:p_c=0.1"])
+    question = SeparateRequest(request, prediction="guess", confidence="sure", first_window=FirstWindow(side=side))
+    found = {(s.sign, s.at): s.trials for s in separate(question).selected if s.prediction == 1}
     sure = frame["sure"] if side == "after" else frame.groupby("subject")["sure"].shift(1)
     low, high = (sure.groupby(frame["subject"]).transform(lambda own, q=q: own.quantile(q)) for q in (0.1, 0.9))
     error, guess = frame["outcome"] - frame["guess"], frame["guess"]
@@ -202,9 +202,9 @@ def test_other_families_and_leaky_say_why_not(tmp_path: pathlib.Path) -> None:
     reasons = dict(found.unselected)
     assert "Bernoulli" in reasons["varsmile"]
     assert "no belief" in reasons["leaky"]
-    order = order_for(simulated("bernoulli"), tmp_path, "bernoulli", learners)
+    request = request_for(simulated("bernoulli"), tmp_path, "bernoulli", learners)
     with pytest.raises(ValueError, match="family gaussian"):
-        separate(order, Question(prediction="outcome"))
+        separate(SeparateRequest(request, prediction="outcome"))
 
 
 @pytest.mark.parametrize("text", ["theta=1", "theta=1:0", "delta=1:2", "p=x", "sigma=1", "p", "p=nan", "spread=0.5:-1"])

@@ -13,7 +13,7 @@ import pandas as pd
 
 from volatilis.catalogue import parse_family, parse_learners
 from volatilis.html.trials import Collector, page
-from volatilis.trials import Order, Result, compute
+from volatilis.trials import Result, RunRequest, compute
 
 GAUSSIAN, MERGE, VARSMILE, LEAKY = "gaussian:sigma=1,sigma_0=4", "merge:n=5,p_c=0.1", "varsmile:m=0.1", "leaky:omega=0.9"
 
@@ -72,13 +72,13 @@ def trials(groups: int = 3, length: int = 40, seed: int = 0) -> pd.DataFrame:
     return pd.concat(frames, ignore_index=True)
 
 
-def order(folder: pathlib.Path, frame: pd.DataFrame, family: str, learners: list[str], **more: Any) -> Order:
+def order(folder: pathlib.Path, frame: pd.DataFrame, family: str, learners: list[str], **more: Any) -> RunRequest:
     path = folder / "trials.csv"
     frame.to_csv(path, index=False)
-    return Order(path, parse_family(family), tuple(parse_learners(learners)), missing="elapse", **more)
+    return RunRequest(path, parse_family(family), tuple(parse_learners(learners)), missing="elapse", **more)
 
 
-def report(asked: Order, groups: int = 500, prediction: tuple[str, ...] | None = None) -> Report:
+def report(asked: RunRequest, groups: int = 500, prediction: tuple[str, ...] | None = None) -> Report:
     collector = Collector(groups, prediction)
     result = compute(asked, watchers=[collector])
     html = page(collector)

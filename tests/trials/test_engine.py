@@ -13,7 +13,7 @@ import volatilis as vl
 from tests.exact import read_table
 from volatilis import catalogue, trials
 from volatilis.tables import TableError, reading
-from volatilis.trials import Order
+from volatilis.trials import RunRequest
 
 FAMILY = vl.Gaussian(1.0, 0.0, 3.0)
 LEARNERS = ("merge:n=5,p_c=0.1", "varsmile:m=0.1", "pf:n=7,p_c=0.1", "leaky:omega=0.9", "exact:p_c=0.1")
@@ -28,8 +28,8 @@ def table(groups: int = 5, length: int = 60, interleaved: bool = False) -> pd.Da
     return frame.sort_values("trial", kind="stable", ignore_index=True) if interleaved else frame
 
 
-def order(path: Any, learners: tuple[str, ...] = LEARNERS, family: str = "gaussian:sigma=1,sigma_0=3", **more: Any) -> Order:
-    return Order(path, catalogue.parse_family(family), tuple(catalogue.parse_learners(learners)), **more)
+def order(path: Any, learners: tuple[str, ...] = LEARNERS, family: str = "gaussian:sigma=1,sigma_0=3", **more: Any) -> RunRequest:
+    return RunRequest(path, catalogue.parse_family(family), tuple(catalogue.parse_learners(learners)), **more)
 
 
 def saved(frame: pd.DataFrame, path: pathlib.Path) -> pathlib.Path:

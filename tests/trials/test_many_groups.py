@@ -15,7 +15,7 @@ import volatilis as vl
 from volatilis import catalogue, trials
 from volatilis._core.seeds import named_seed
 from volatilis.tables import TableError, reading
-from volatilis.trials import Order, register
+from volatilis.trials import RunRequest, sessions
 from volatilis.trials.groups import split
 
 LEARNERS = ("merge:n=3,p_c=0.1", "varsmile:m=0.1", "pf:n=7,p_c=0.1", "sor:n=4,p_c=0.1", "mp:n=4,p_c=0.1", "leaky:omega=0.9")
@@ -32,8 +32,10 @@ def table(interleaved: bool = False) -> pd.DataFrame:
     return frame.sort_values("trial", kind="stable", ignore_index=True) if interleaved else frame
 
 
-def order(path: pathlib.Path, learners: tuple[str, ...] = LEARNERS, **more: Any) -> Order:
-    return Order(path, catalogue.parse_family("gaussian:sigma=1,sigma_0=3"), tuple(catalogue.parse_learners(learners)), **more)
+def order(path: pathlib.Path, learners: tuple[str, ...] = LEARNERS, **more: Any) -> RunRequest:
+    return RunRequest(
+        path, catalogue.parse_family("gaussian:sigma=1,sigma_0=3"), tuple(catalogue.parse_learners(learners)), **more
+    )
 
 
 def saved(frame: pd.DataFrame, folder: pathlib.Path) -> pathlib.Path:
@@ -49,8 +51,8 @@ def test_each_is_as_if_alone(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyP
     frame = table(interleaved)
     asked = order(saved(frame, tmp_path), missing="elapse", reset="start", seed=4)
     alone: list[int] = []
-    monkeypatch.setattr(register.Register, "_begin_alone", lambda self, group, number: alone.append(number))
-    monkeypatch.setattr(register, "MANY", 1)
+    monkeypatch.setattr(sessions.Register, "_begin_alone", lambda self, group, number: alone.append(number))
+    monkeypatch.setattr(sessions, "MANY", 1)
     result = trials.compute(asked)
     assert not alone
     assert result.summary.groups == GROUPS
@@ -72,28 +74,28 @@ def test_families(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, famil
     frame = table().drop(columns="start")
     frame["outcome"] = np.random.default_rng(2).integers(0, 2, len(frame))
     recipes = tuple(catalogue.parse_learners([learner]))
-    asked = Order(saved(frame, tmp_path), catalogue.parse_family(family), recipes, measures=("all",))
+    asked = RunRequest(saved(frame, tmp_path), catalogue.parse_family(family), recipes, measures=("all",))
     together = trials.compute(asked).frame
-    monkeypatch.setattr(register, "FEW", 0)
+    monkeypatch.setattr(sessions, "FEW", 0)
     pd.testing.assert_frame_equal(together, trials.compute(asked).frame, check_exact=True)
 
 
 def test_workers_change_nothing(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(register, "TOGETHER", 70)  # three shares
+    monkeypatch.setattr(sessions, "TOGETHER", 70)  # three shares
     asked = order(saved(table(), tmp_path), missing="skip")
     one, two = trials.compute(asked._replace(workers=1)).frame, trials.compute(asked._replace(workers=4)).frame
     pd.testing.assert_frame_equal(one, two, check_exact=True)
-    monkeypatch.setattr(register, "FEW", 0)
+    monkeypatch.setattr(sessions, "FEW", 0)
     pd.testing.assert_frame_equal(one, trials.compute(asked).frame, check_exact=True)
 
 
 def test_parameters_of_their_own(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Groups share with those that have the same parameters."""
-    monkeypatch.setattr(register, "MANY", 2)
+    monkeypatch.setattr(sessions, "MANY", 2)
     frame = table().dropna(ignore_index=True)
     frame["noise"] = 1.0 + frame.subject % 3
     recipes = tuple(catalogue.parse_learners(["merge:n=3,p_c=0.1"]))
-    asked = Order(saved(frame, tmp_path), catalogue.parse_family("gaussian:sigma=column:noise,sigma_0=3"), recipes)
+    asked = RunRequest(saved(frame, tmp_path), catalogue.parse_family("gaussian:sigma=column:noise,sigma_0=3"), recipes)
     result = trials.compute(asked)
     for subject in (3, 4, 5):
         own = frame[frame.subject == subject]

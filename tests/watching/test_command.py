@@ -13,8 +13,7 @@ import numpy as np
 import pytest
 
 from volatilis.catalogue import parse_family, parse_learner
-from volatilis.trials import Order as RunOrder
-from volatilis.trials import compute
+from volatilis.trials import RunRequest, compute
 
 from .command import BOTH, COMMAND, by_streams, keyed_lines, learner_of, resident, rows, sensor_values, started, until, watch
 
@@ -83,7 +82,7 @@ def test_the_same_numbers_as_run_by_key(tmp_path: pathlib.Path) -> None:
     learner = "pf:n=6,p_c=0.01"
     options = ["--family", "gaussian:sigma=1,mu_0=20,sigma_0=10", "--learner", learner, "--seed", "3"]
     recipe = parse_family(options[1]), (parse_learner(learner),)
-    frame = compute(RunOrder(table, *recipe, by=("sensor",), outcome=("value",), seed=3)).frame
+    frame = compute(RunRequest(table, *recipe, by=("sensor",), outcome=("value",), seed=3)).frame
     found = rows(watch(table, "--key", "sensor", *options, both=False).stdout)
     for name in ("mean", "variance", "shannon_surprise", "run_length"):
         assert [row[name] for row in found] == frame[f"particle_filter_{name}"].tolist(), name

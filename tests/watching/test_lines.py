@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from volatilis.watching.lines import BLOCK, LONGEST, Lines
-from volatilis.watching.places import SEEN, Place, SavedPlace
+from volatilis.watching.input import BLOCK, LONGEST, SEEN, Lines, Place, SavedPlace
 
 LINES = b"".join(b"line %d\n" % i for i in range(3000))
 

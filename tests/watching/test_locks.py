@@ -9,7 +9,8 @@ import subprocess
 
 import pytest
 
-from volatilis.watching.locks import lock, state_locked
+from volatilis.watching.output import lock
+from volatilis.watching.state import state_locked
 
 from .command import rows, started, until, watch
 

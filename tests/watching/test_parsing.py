@@ -10,16 +10,16 @@ import numpy as np
 import pytest
 
 from volatilis.catalogue import parse_family, parse_learner
-from volatilis.watching.order import Order, fields_of
 from volatilis.watching.parsing import Parsed, Parser
+from volatilis.watching.request import WatchRequest, fields_of
 
 from .command import FAMILY, LEARNER, learner_of, sensor_values
 
 
 def parser(kind: str = "auto", family: str = FAMILY, missing: bool = False, learner: str = LEARNER, **options: Any) -> Parser:
     made = learner_of(family, learner)
-    order = Order("-", parse_family(family), parse_learner(learner), **options)
-    return Parser(fields_of(order, made), kind, made, missing)
+    request = WatchRequest("-", parse_family(family), parse_learner(learner), **options)
+    return Parser(fields_of(request, made), kind, made, missing)
 
 
 def parsed(text: str | bytes, **options: Any) -> Parsed:

@@ -12,9 +12,9 @@ import pytest
 
 from volatilis.catalogue import parse_family, parse_learner
 from volatilis.running.state_files import StateFileError
-from volatilis.watching import Order, state
+from volatilis.watching import WatchRequest, state
+from volatilis.watching.input import Place
 from volatilis.watching.output import Output
-from volatilis.watching.places import Place
 from volatilis.watching.watcher import Watcher
 
 from .command import FAMILY, LEARNER, keyed_lines, rows, sensor_values, watch
@@ -151,17 +151,17 @@ FORGERIES = {
 
 @pytest.mark.parametrize("name", FORGERIES)
 def test_native_code_never_sees_a_state_that_no_learner_made(tmp_path: pathlib.Path, name: str) -> None:
-    order = Order(
+    request = WatchRequest(
         "-", parse_family(FAMILY), parse_learner("merge:n=5,p_c=0.01"), ("sensor",), state=str(tmp_path / "state"), out="-"
     )
-    assert made_state(order).returncode == 0
+    assert made_state(request).returncode == 0
     forged(tmp_path / "state", FORGERIES[name])
     with pytest.raises(StateFileError, match="does not hold the state of a watcher"):
-        Watcher(order, print)
+        Watcher(request, print)
 
 
-def made_state(order: Order) -> Any:
-    options = ["--family", FAMILY, "--learner", "merge:n=5,p_c=0.01", "--key", "sensor", "--state", order.state]
+def made_state(request: WatchRequest) -> Any:
+    options = ["--family", FAMILY, "--learner", "merge:n=5,p_c=0.01", "--key", "sensor", "--state", request.state]
     return watch(*options, text=LINES, both=False)
 
 
@@ -177,7 +177,7 @@ def test_a_version_that_is_not_known(tmp_path: pathlib.Path) -> None:
 
 def test_a_state_that_another_process_wrote_meanwhile_is_left(tmp_path: pathlib.Path) -> None:
     recipes, kept = (parse_family(FAMILY), parse_learner(LEARNER)), str(tmp_path / "state")
-    first, second = (Order("/dev/null", *recipes, state=kept, out=str(tmp_path / name)) for name in "ab")
+    first, second = (WatchRequest("/dev/null", *recipes, state=kept, out=str(tmp_path / name)) for name in "ab")
     output = Output(str(tmp_path / "o"), None, print)
     with Watcher(first, print) as one, Watcher(second, print) as other:  # before there is a state
         one._memory.save(Place(), one.summary, output)

@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from volatilis.watching.slow import told_if_slow
+from volatilis.watching.keyed import reported_if_slow
 
 from .command import BOTH, COMMAND, rows
 
@@ -35,13 +35,13 @@ def test_a_closed_standard_error_leaves_only_lines() -> None:
 
 def test_what_is_slow_is_told_once_and_what_is_not_is_not() -> None:
     said: list[str] = []
-    with told_if_slow(said.append, "quick", seconds=0.5):
+    with reported_if_slow(said.append, "quick", seconds=0.5):
         pass
-    with told_if_slow(said.append, "slow", seconds=0.01):
+    with reported_if_slow(said.append, "slow", seconds=0.01):
         end = time.monotonic() + 30.0
         while not said and time.monotonic() < end:
             time.sleep(0.01)
-    with pytest.raises(ZeroDivisionError), told_if_slow(said.append, "wrong", seconds=0.2):
+    with pytest.raises(ZeroDivisionError), reported_if_slow(said.append, "wrong", seconds=0.2):
         raise ZeroDivisionError
     time.sleep(0.6)
     assert said == ["slow"]

@@ -14,7 +14,7 @@ def with_groups(command: Callable[..., None]) -> Callable[..., None]:
     groups: dict[str, type] = {}
     for name, parameter in inspect.signature(command, eval_str=True).parameters.items():
         group = parameter.annotation
-        if not (inspect.isclass(group) and hasattr(group, "_field_defaults")):
+        if not _is_group(group):
             parameters[name] = parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
             continue
         groups[name] = group
@@ -32,3 +32,7 @@ def with_groups(command: Callable[..., None]) -> Callable[..., None]:
     taking_options.__signature__ = inspect.Signature(list(parameters.values()))  # type: ignore[attr-defined]
     taking_options.__annotations__ = {name: parameter.annotation for name, parameter in parameters.items()}
     return taking_options
+
+
+def _is_group(annotation: object) -> bool:
+    return inspect.isclass(annotation) and issubclass(annotation, tuple)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
 if TYPE_CHECKING:
-    from volatilis.trials import Order
+    from volatilis.trials import RunRequest
 
 Table = Annotated[str, typer.Argument(metavar="TABLE", help="CSV, TSV, Parquet or JSON lines, plain or compressed.")]
 Family = Annotated[str, typer.Option(help="What is observed, such as gaussian:sigma=10,mu_0=150,sigma_0=87.")]
@@ -32,76 +31,67 @@ Categories = Annotated[
 ]
 Seed = Annotated[int, typer.Option(min=0, help="For learners that sample.")]
 Workers = Annotated[int | None, typer.Option(min=1, help="Threads; one per core if not given. The numbers are the same.")]
-Report = Annotated[
-    str | None,
-    typer.Option(metavar="OUT.html", help="A page with a picture per group: outcomes, estimates, surprise, changes found."),
-]
-ReportGroups = Annotated[
-    int | None,
-    typer.Option(
-        min=1,
-        help="Groups that the report draws at most, the first, with room for 4,000 numbers each; 500 if not given; up to 10000.",
-    ),
-]
-Prediction = Annotated[
-    str | None,
-    typer.Option(metavar="COLUMN,...", help="People's own prediction, for the report; prediction, if it is there."),
-]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no summary.")]
 
 
-def order_from(
-    table: str | os.PathLike[str],
-    family: str,
-    learner: list[str],
-    by: str | None,
-    outcome: str,
-    trial: str | None,
-    reset: str | None,
-    measures: str | None,
-    missing: str,
-    categories: str | None,
-    seed: int,
-    workers: int | None,
-    subject: str | None = None,
-    session: str | None = None,
-    block: str | None = None,
-) -> Order:
-    """What was asked for, with lists split at commas."""
-    from volatilis.catalogue import parse_family, parse_learners
-    from volatilis.trials import Order
+class Trials(NamedTuple):
+    """Where trials stand in the table, and how learners run over them."""
 
-    return Order(
-        table,
-        parse_family(family),
-        tuple(parse_learners(learner)),
-        None if by is None else names(by),
-        names(outcome),
-        trial,
-        reset,
-        None if measures is None else names(measures),
-        missing,
-        () if categories is None else names(categories),
-        seed,
-        workers,
-        tuple((role, name) for role, name in (("subject", subject), ("session", session), ("block", block)) if name is not None),
-    )
+    by: By = None
+    subject: Subject = None
+    session: Session = None
+    block: Block = None
+    outcome: Outcome = "outcome"
+    trial: Trial = None
+    reset: Reset = None
+    missing: Missing = "error"
+    categories: Categories = None
+    seed: Seed = 0
+    workers: Workers = None
+
+    def request(self, table: str, family: str, learners: list[str], measures: str | None) -> RunRequest:
+        """The request, with lists split at commas."""
+        from volatilis.catalogue import parse_family, parse_learners
+        from volatilis.trials import RunRequest
+
+        roles = {"subject": self.subject, "session": self.session, "block": self.block}
+        return RunRequest(
+            table,
+            parse_family(family),
+            tuple(parse_learners(learners)),
+            by=optional_names(self.by),
+            outcome=names(self.outcome),
+            trial=self.trial,
+            reset=self.reset,
+            measures=optional_names(measures),
+            missing=self.missing,
+            categories=names(self.categories or ""),
+            seed=self.seed,
+            workers=self.workers,
+            named=tuple((role, name) for role, name in roles.items() if name is not None),
+        )
 
 
 def names(text: str) -> tuple[str, ...]:
+    """Names with commas between them."""
     return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+def optional_names(text: str | None) -> tuple[str, ...] | None:
+    """The same for an option that may not be given."""
+    return None if text is None else names(text)
 
 
 def numbers(option: str, text: str, count: int | None = None) -> tuple[float, ...]:
     """Numbers with commas between them."""
     try:
-        found = tuple(float(part) for part in names(text))
+        values = tuple(float(part) for part in names(text))
     except ValueError:
-        found = ()
-    if not found or (count is not None and len(found) != count):
+        values = ()
+    if not values or (count is not None and len(values) != count):
         wanted = "numbers" if count is None else f"{count} numbers"
         raise ValueError(f"--{option} {text!r} is not accepted; {wanted} with commas between are")
-    return found
+    return values
 
 
 def steps(option: str, text: str) -> tuple[float, ...]:
@@ -117,9 +107,9 @@ def steps(option: str, text: str) -> tuple[float, ...]:
 def whole_numbers(option: str, text: str) -> tuple[int, ...]:
     """Whole numbers above 0 with commas between them, in order."""
     try:
-        found = tuple(sorted({int(part) for part in names(text)}))
+        values = tuple(sorted({int(part) for part in names(text)}))
     except ValueError:
-        found = ()
-    if not found or found[0] < 1:
+        values = ()
+    if not values or values[0] < 1:
         raise ValueError(f"--{option} {text!r} is not accepted; whole numbers above 0 with commas between are")
-    return found
+    return values

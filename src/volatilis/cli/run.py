@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from volatilis.cli import event_options, options
+from volatilis.cli import options
 from volatilis.cli.errors import reported
+from volatilis.cli.option_groups import with_groups
 
 if TYPE_CHECKING:
-    from volatilis.trials import Watcher
+    from volatilis.events import EventsRequest
+    from volatilis.trials import RunRequest, Watcher
 
 EXAMPLES = """
 Examples:
@@ -27,9 +29,119 @@ Examples:
 
   volatilis run trials.csv --family gaussian:sigma=10,mu_0=150,sigma_0=87 --learner merge:n=20,p_c=0.1 --report surprise.html
 """
+REGRESSORS = "Regressors for a GLM"
+LISTS = ("events_format", "regressors", "run_by")
 
 
+class ReportOptions(NamedTuple):
+    """A page with pictures, made in the same pass as the table."""
+
+    report: Annotated[
+        str | None,
+        typer.Option(metavar="OUT.html", help="A page with a picture per group: outcomes, estimates, surprise, changes found."),
+    ] = None
+    report_groups: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="The report draws so many groups at most, the first ones, with room for 4,000 numbers each; 500 if not given; "
+            "up to 10000.",
+        ),
+    ] = None
+    prediction: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN,...", help="People's own prediction, for the report; prediction, if it is there."),
+    ] = None
+
+    def watchers(self, outputs: contextlib.ExitStack, *others: str) -> list[Watcher]:
+        """The watcher that makes the page, if one was requested; `others` are the files that the run reads and writes."""
+        if self.report is None:
+            if self.prediction is not None or self.report_groups is not None:
+                raise ValueError("--prediction and --report-groups are for a report: give --report OUT.html too")
+            return []
+        from volatilis.html.trials import GROUPS, report_to
+
+        prediction = options.optional_names(self.prediction)
+        return [outputs.enter_context(report_to(self.report, self.report_groups or GROUPS, prediction, others))]
+
+
+class EventOptions(NamedTuple):
+    """Event files. What is not given is None, so that an option without --events can be refused."""
+
+    events: Annotated[
+        str | None, typer.Option(metavar="FOLDER", help="Write event files there, one set per run.", rich_help_panel=REGRESSORS)
+    ] = None
+    events_format: Annotated[
+        str | None,
+        typer.Option(metavar="NAME,...", help="Of bids, nilearn, fsl, mne; bids if not given.", rich_help_panel=REGRESSORS),
+    ] = None
+    onset: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="When the outcome came, in seconds; onset if not given.", rich_help_panel=REGRESSORS),
+    ] = None
+    duration: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN|SECONDS", help="How long it lasted; the column duration if not given.", rich_help_panel=REGRESSORS
+        ),
+    ] = None
+    regressors: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME,...",
+            help="Measures or computed columns; the surprise measures if not given.",
+            rich_help_panel=REGRESSORS,
+        ),
+    ] = None
+    centre: Annotated[
+        str | None,
+        typer.Option(metavar="SCOPE", help="Take the mean away within: none, run, subject, all.", rich_help_panel=REGRESSORS),
+    ] = None
+    zscore: Annotated[
+        str | None,
+        typer.Option(
+            "--zscore", metavar="SCOPE", help="Mean 0 and variance 1 within: none, run, subject, all.", rich_help_panel=REGRESSORS
+        ),
+    ] = None
+    run_by: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN,...",
+            help="Columns that make a run, also as sub=COLUMN; those of --by if not given.",
+            rich_help_panel=REGRESSORS,
+        ),
+    ] = None
+    task: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="The task in file names; volatile if not given.", rich_help_panel=REGRESSORS),
+    ] = None
+    allow_constant: Annotated[
+        bool,
+        typer.Option("--allow-constant", help="Write a regressor that is constant in a run, too.", rich_help_panel=REGRESSORS),
+    ] = False
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace event files that are there already.", rich_help_panel=REGRESSORS)
+    ] = False
+
+    def request(self, run: RunRequest) -> EventsRequest | None:
+        """The request, with lists split at commas; None without --events."""
+        given = {name: value for name, value in self._asdict().items() if value not in (None, False)}
+        if self.events is None:
+            for name in given:
+                raise ValueError(f"--{name.replace('_', '-')} is for event files; name a folder for them with --events")
+            return None
+        from volatilis.events import EventsRequest
+
+        renamed = {"events": "folder", "events_format": "formats"}
+        fields: dict[str, Any] = {
+            renamed.get(name, name): options.names(value) if name in LISTS else value for name, value in given.items()
+        }
+        return EventsRequest(run, self.events)._replace(**fields)
+
+
+@with_groups
 def run(
+    *,
     table: options.Table,
     family: options.Family,
     learner: options.Learner,
@@ -37,70 +149,37 @@ def run(
         str | None,
         typer.Option(help="Where the table goes; its ending says which kind. -: CSV on standard output, as without any output."),
     ] = None,
-    report: options.Report = None,
-    report_groups: options.ReportGroups = None,
-    prediction: options.Prediction = None,
-    by: options.By = None,
-    subject: options.Subject = None,
-    session: options.Session = None,
-    block: options.Block = None,
-    outcome: options.Outcome = "outcome",
-    trial: options.Trial = None,
-    reset: options.Reset = None,
+    report_options: ReportOptions,
+    trials: options.Trials,
     measures: options.Measures = None,
-    missing: options.Missing = "error",
-    categories: options.Categories = None,
-    seed: options.Seed = 0,
-    workers: options.Workers = None,
     quiet: options.Quiet = False,
-    events: event_options.Events = None,
-    events_format: event_options.Format = None,
-    onset: event_options.Onset = None,
-    duration: event_options.Duration = None,
-    regressors: event_options.Regressors = None,
-    centre: event_options.Centre = None,
-    zscore: event_options.ZScore = None,
-    run_by: event_options.RunBy = None,
-    task: event_options.Task = None,
-    allow_constant: event_options.AllowConstant = False,
-    overwrite: event_options.Overwrite = False,
+    event_options: EventOptions,
 ) -> None:
     """Run learners over a table of trials: every measure of every learner, per row, beside the columns that were there."""
     with reported("run"), contextlib.ExitStack() as outputs:
         from volatilis._core.progress import one_bar
         from volatilis.events import run_events
-        from volatilis.events.terminal import show_written
+        from volatilis.events.run_events import show_events
         from volatilis.trials import run_table
-        from volatilis.trials.terminal import show_summary
+        from volatilis.trials.run import show_summary
 
-        roles = (subject, session, block)
-        order = options.order_from(
-            table, family, learner, by, outcome, trial, reset, measures, missing, categories, seed, workers, *roles
-        )
-        plan = event_options.plan_from(
-            events, events_format, onset, duration, regressors, centre, zscore, run_by, task, allow_constant, overwrite
-        )
-        watchers: list[Watcher] = []
-        if report is not None:
-            from volatilis.html.trials import GROUPS, report_to
-
-            asked = None if prediction is None else options.names(prediction)
-            watchers.append(outputs.enter_context(report_to(report, report_groups or GROUPS, asked, (table, out or "-"))))
-        elif prediction is not None or report_groups is not None:
-            raise ValueError("--prediction and --report-groups are for a report: give --report OUT.html too")
-        if out is None and report is None and plan is None:
+        request = trials.request(table, family, learner, measures)
+        events = event_options.request(request)
+        watchers = report_options.watchers(outputs, table, out or "-")
+        if out is None and not watchers and events is None:
             out = "-"
+        written = None
         with one_bar(f"running over {table}", quiet) as progress:
-            if plan is None:
-                written, summary = None, run_table(order, out, progress, watchers)
+            if events is None:
+                summary = run_table(request, out, progress, watchers)
             else:
-                written = run_events(order, plan, out, progress, watchers)
+                written = run_events(events, out, progress, watchers)
                 summary = written.summary
         outputs.close()
         if not quiet:
-            show_summary(summary, *(path for path in (out, report) if path is not None))
-        if written is not None:
-            show_written(written, str(events), quiet)
+            show_summary(summary, *(path for path in (out, report_options.report) if path is not None))
+        if events is not None and written is not None:
+            show_events(written, events.folder, quiet)
 
 
 run.__doc__ = f"{run.__doc__}\n\n{EXAMPLES}"

@@ -38,46 +38,36 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no t
 
 @with_groups
 def separate(
+    *,
     table: options.Table,
     family: options.Family,
     learner: options.Learner,
-    windows: Windows,
     out: Out = None,
     plot: Plot = None,
     selections: Selections = None,
-    by: options.By = None,
-    subject: options.Subject = None,
-    session: options.Session = None,
-    block: options.Block = None,
-    outcome: options.Outcome = "outcome",
-    trial: options.Trial = None,
-    reset: options.Reset = None,
+    trials: options.Trials,
     measures: Measures = None,
     prediction: Prediction = None,
     estimate: Estimate = None,
     confidence: Confidence = None,
+    windows: Windows,
     confidence_window: ConfidenceWindow = None,
     window: OlderWindow = None,
     effect: Effect = 0.2,
-    missing: options.Missing = "error",
-    categories: options.Categories = None,
-    seed: options.Seed = 0,
-    workers: options.Workers = None,
     quiet: Quiet = False,
 ) -> None:
     """Can these measures be told apart? Before anyone is scanned: which measures and learners these outcomes separate."""
     with reported("separate"):
         from volatilis._core.progress import one_bar
-        from volatilis.separation import Question, separate, terminal, writing
+        from volatilis.separation import SeparateRequest, separate
+        from volatilis.separation.display import show
+        from volatilis.separation.writing import write
         from volatilis.tables import check_outputs
 
         check_outputs({"--out": out, "--selections": selections}, plot, table)
-        roles = (subject, session, block)
-        order = options.order_from(
-            table, family, learner, by, outcome, trial, reset, measures, missing, categories, seed, workers, *roles
-        )
         first, second = windows.both(confidence_window, window or ())
-        question = Question(
+        request = SeparateRequest(
+            trials.request(table, family, learner, measures),
             prediction=prediction,
             estimate=estimate,
             confidence=confidence,
@@ -86,15 +76,10 @@ def separate(
             effect=effect,
         )
         with one_bar(f"comparing over {table}", quiet) as progress:
-            found = separate(order, question, progress)
-        if out is not None:
-            writing.write_pairs(found, out)
-        if selections is not None:
-            writing.write_selections(found, selections)
-        if plot is not None:
-            writing.write_picture(found, plot)
+            separation = separate(request, progress)
+        write(separation, out=out, selections=selections, plot=plot)
         if out != "-" and selections != "-":
-            terminal.show(found, quiet)
+            show(separation, quiet)
 
 
 separate.__doc__ = f"{separate.__doc__}\n\n{EXAMPLES}"

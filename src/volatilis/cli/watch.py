@@ -64,23 +64,23 @@ def watch(
         "watch", f"What was learned is in {state}; the same command goes on from there." if state else "No state was kept."
     ):
         from volatilis.catalogue import parse_family, parse_learner
-        from volatilis.watching import Order
+        from volatilis.watching import WatchRequest
         from volatilis.watching import watch as watch_lines
 
         if len(learner) > 1:
             raise ValueError(f"--learner is given {len(learner)} times; one is accepted: run a watch for each, or volatilis run")
-        order = Order(
+        request = WatchRequest(
             input=input,
             family=parse_family(family),
             learner=parse_learner(learner[0]),
-            key=() if key is None else options.names(key),
+            key=options.names(key or ""),
             value=options.names(value),
             input_format=input_format,
             output_format=format,
             out=out,
-            measures=None if measures is None else options.names(measures),
+            measures=options.optional_names(measures),
             missing=missing,
-            categories=() if categories is None else options.names(categories),
+            categories=options.names(categories or ""),
             alarm=alarm,
             alarm_run_length=alarm_run_length,
             only_alarms=only_alarms,
@@ -92,7 +92,7 @@ def watch(
             seed=seed,
         )
         is_seen = not quiet and sys.stderr is not None and sys.stderr.isatty()
-        summary = watch_lines(order, _report, _report if is_seen else None)
+        summary = watch_lines(request, _report, _report if is_seen else None)
         if not quiet:
             _say(summary.sentence())
 

@@ -1,6 +1,6 @@
 """Regressors for a GLM: what learners made of each outcome, as event files that BIDS tools, nilearn, FSL and MNE read."""
 
-from volatilis.events.command import Written, run_events
-from volatilis.events.plan import FORMATS, SCOPES, Plan
+from volatilis.events.request import FORMATS, SCOPES, EventsRequest
+from volatilis.events.run_events import EventsResult, run_events
 
-__all__ = ["FORMATS", "SCOPES", "Plan", "Written", "run_events"]
+__all__ = ["FORMATS", "SCOPES", "EventsRequest", "EventsResult", "run_events"]

@@ -25,25 +25,25 @@ class Entity(NamedTuple):
     column: str
 
 
-def entities(asked: Sequence[str], columns: Sequence[str], path: str) -> list[Entity]:
+def entities(texts: Sequence[str], columns: Sequence[str], path: str) -> list[Entity]:
     """From COLUMN or ENTITY=COLUMN, in the order of BIDS; columns that BIDS has no name for come last."""
-    found: list[Entity] = []
-    for text in asked:
+    parts: list[Entity] = []
+    for text in texts:
         given, equals, column = text.partition("=")
         if not equals or text in columns:
             given, column = "", text
         column = column_named(columns, column.strip(), path, "a run")
-        taken = {entity.name for entity in found}
-        own = _plain(column).lower()
-        name = given.strip() or KNOWN.get(own, own)
+        taken = {entity.name for entity in parts}
+        plain = _plain(column).lower()
+        name = given.strip() or KNOWN.get(plain, plain)
         if name in taken and not given:
-            name = own  # both run and block: run-1_block-2
+            name = plain  # both run and block: run-1_block-2
         if name in taken or not re.fullmatch("[a-z][a-z0-9]*", name) or name == TASK:
             raise ValueError(
                 f"the column {column!r} cannot be {name!r} in a file's name; name it with --run-by, such as sub={column}"
             )
-        found.append(Entity(name, column))
-    return sorted(found, key=lambda entity: _place(entity.name))
+        parts.append(Entity(name, column))
+    return sorted(parts, key=lambda entity: _place(entity.name))
 
 
 def run_names(parts: Sequence[Entity], keys: Sequence[Key], task: str) -> list[str]:
@@ -56,7 +56,7 @@ def run_names(parts: Sequence[Entity], keys: Sequence[Key], task: str) -> list[s
             columns = [part.column for part in parts]
             raise ValueError(
                 f"two runs would be written as {name}: {shown(columns, seen[folded])} and {shown(columns, key)}; names hold "
-                "letters and digits only, and capitals make no difference: rename one in the table"
+                "letters and digits only, and capitals do not count: rename one in the table"
             )
         seen[folded] = key
     return names
@@ -78,22 +78,22 @@ def _place(entity: str) -> int:
     return ORDER.index(entity) if entity in ORDER else len(ORDER)
 
 
-def notes(parts: Sequence[Entity], labels: Sequence[Mapping[str, str]]) -> list[str]:
-    """Where names are not as BIDS has them, so that its validator would refuse the files."""
-    said = []
+def name_notes(parts: Sequence[Entity], labels: Sequence[Mapping[str, str]]) -> list[str]:
+    """Where names are not valid in BIDS, so that its validator would refuse the files."""
+    notes = []
     if all(part.name != "sub" for part in parts):
-        said.append("no column says whose a run is, which BIDS wants in a file's name: name it with --run-by, such as sub=COLUMN")
+        notes.append("no column holds the subject, which BIDS needs in a file's name: name it with --run-by, such as sub=COLUMN")
     for part in parts:
         values = (label[part.column] for label in labels)
         if part.name not in ORDER:
-            said.append(
-                f"{part.name!r} is not a part of names that BIDS has for event files; --run-by acq={part.column} would be one"
+            notes.append(
+                f"BIDS has no entity {part.name!r} in the names of event files; --run-by acq={part.column} makes the names valid"
             )
         elif part.name == "run" and not all(re.fullmatch("[0-9]+", _plain(value.removeprefix("run-"))) for value in values):
-            said.append(
-                f"BIDS wants whole numbers as runs, and {part.column!r} has others; --run-by acq={part.column} takes names"
+            notes.append(
+                f"BIDS needs whole numbers as runs, and {part.column!r} has other values; --run-by acq={part.column} accepts them"
             )
-    return said
+    return notes
 
 
 def _plain(text: str) -> str:

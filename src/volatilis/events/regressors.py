@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from volatilis.events.plan import Plan
 from volatilis.trials import MEASURES, Column
 
 USUAL = (
@@ -24,7 +23,7 @@ ROUNDING = 1e-12  # of the largest value: what differs by less is the same
 class Regressor(NamedTuple):
     """A regressor at all rows of a table: NaN where it is missing or infinite.
 
-    shift, scale    per row what was taken away and what it was divided by: 0 and 1 where nothing was done
+    shift, scale    per row what was subtracted and what it was divided by: 0 and 1 where nothing was done
     """
 
     column: Column
@@ -50,59 +49,61 @@ class Scopes(NamedTuple):
 
     def codes(self, scope: str) -> np.ndarray:
         if scope == "subject" and self.subject is None:
-            raise ValueError("no column of a run is known to be the subject; name it with --run-by, such as sub=COLUMN")
+            raise ValueError("no column is known to hold the subject; name it with --run-by, such as sub=COLUMN")
         return {"run": self.run, "subject": self.subject, "all": np.zeros_like(self.run)}[scope]  # type: ignore[return-value]
 
 
 def chosen(columns: Sequence[Column], names: Sequence[str] | None) -> list[Column]:
     """The columns that are named, by their own names or by that of a measure, in the order of the table."""
     if names is None:
-        found = [column for column in columns if column.measure in USUAL]
-        if not found:
-            raise ValueError("no surprise measure was computed; name regressors with --regressors, or others with --measures")
-        return found
+        usual = [column for column in columns if column.measure in USUAL]
+        if not usual:
+            raise ValueError(
+                "no surprise measure was computed; name other regressors with --regressors, or compute one with --measures"
+            )
+        return usual
     wanted: set[str] = set()
     for name in names:
-        fitting = {column.name for column in columns if name in (column.name, column.measure)}
-        if not fitting:
+        matching = {column.name for column in columns if name in (column.name, column.measure)}
+        if not matching:
             raise ValueError(_unknown(name, columns))
-        wanted |= fitting
+        wanted |= matching
     if not wanted:
-        raise ValueError("--regressors names none")
+        raise ValueError("--regressors names no regressor")
     return [column for column in columns if column.name in wanted]
 
 
 def left_out(columns: Sequence[Column], labels: Sequence[str], names: Sequence[str]) -> list[str]:
-    """Measures that were asked for by name, and the learners that have no such column."""
-    said = []
+    """Notes on measures that were named, and the learners that have no such column."""
+    notes = []
     for name in names:
         without = [label for label in labels if name not in {column.measure for column in columns if column.label == label}]
         if name in MEASURES and without:
-            said.append(f"{name} is no regressor of {', '.join(without)}: it was not computed (--measures) or is not defined")
-    return said
+            notes.append(f"{name} is no regressor of {', '.join(without)}: it was not computed (--measures) or is not defined")
+    return notes
 
 
-def scaled(column: Column, values: np.ndarray, scopes: Scopes, plan: Plan) -> Regressor:
-    """The mean of each run, subject or of all taken away, and the standard deviation (of all values, not n - 1) made 1."""
+def scaled(column: Column, values: np.ndarray, scopes: Scopes, *, centre: str = "none", zscore: str = "none") -> Regressor:
+    """Subtract the mean of each run, subject or of all; divide by the standard deviation (over n, not n - 1)."""
     infinite = np.isinf(values)
     values = np.where(infinite, np.nan, values)
     shift, scale = np.zeros(len(values)), np.ones(len(values))
     with np.errstate(over="ignore", invalid="ignore"):
-        if plan.centred != "none":
-            shift = _within(scopes.codes(plan.centred), values, np.mean)
+        if centre != "none":
+            shift = _within(scopes.codes(centre), values, np.mean)
         centred = values - shift
-        if plan.zscore != "none":
-            codes = scopes.codes(plan.zscore)
+        if zscore != "none":
+            codes = scopes.codes(zscore)
             scale = _within(codes, centred, np.std)
             largest = _within(codes, np.abs(values), np.max)
             scale = np.where(scale <= ROUNDING * largest, 1.0, scale)  # constant: 0 once centred
-        made = centred / scale
-    if (np.isfinite(values) & ~(np.isfinite(made) & np.isfinite(scale))).any():
+        result = centred / scale
+    if (np.isfinite(values) & ~(np.isfinite(result) & np.isfinite(scale))).any():
         raise ValueError(
             f"{column.name} reaches {np.nanmax(np.abs(values)):.3g}, too large to be centred or z-scored; "
             "use log_bayes_factor_surprise in place of the ratio"
         )
-    return Regressor(column, made, infinite, shift, scale)
+    return Regressor(column, result, infinite, shift, scale)
 
 
 def is_constant(values: np.ndarray) -> bool:
@@ -114,24 +115,24 @@ def is_constant(values: np.ndarray) -> bool:
     return bool(high / 2.0 - low / 2.0 <= ROUNDING / 2.0 * max(abs(low), abs(high)))  # halves cannot overflow
 
 
-def _within(codes: np.ndarray, values: np.ndarray, what: Callable[[np.ndarray], Any]) -> np.ndarray:
-    """Per row, a statistic of the values that are there in the same run or subject; NaN where none is there."""
-    found = np.full(len(values), np.nan)
+def _within(codes: np.ndarray, values: np.ndarray, statistic: Callable[[np.ndarray], Any]) -> np.ndarray:
+    """Per row, a statistic of the values present in the same run or subject; NaN where none is present."""
+    statistics = np.full(len(values), np.nan)
     order = np.argsort(codes, kind="stable")
     for rows in np.split(order, np.flatnonzero(np.diff(codes[order])) + 1):
-        there = values[rows][~np.isnan(values[rows])]
-        if len(there):
-            found[rows] = what(there)
-    return found
+        present = values[rows][~np.isnan(values[rows])]
+        if len(present):
+            statistics[rows] = statistic(present)
+    return statistics
 
 
 def _unknown(name: str, columns: Sequence[Column]) -> str:
-    there = [column.name for column in columns]
+    names = [column.name for column in columns]
     if name in MEASURES:
         return (
-            f"the regressor {name} was not computed: --measures {name} computes it, where a learner defines it; "
+            f"the regressor {name} was not computed: --measures {name} computes it, if a learner defines it; "
             f"computed were {', '.join(dict.fromkeys(column.measure for column in columns))}"
         )
-    close = difflib.get_close_matches(name, [*there, *MEASURES], 1)
+    close = difflib.get_close_matches(name, [*names, *MEASURES], 1)
     hint = f"; did you mean {close[0]}?" if close else ""
-    return f"there is no regressor {name!r}; there are {', '.join(there)}, and the names of measures for all learners{hint}"
+    return f"there is no regressor {name!r}; there are {', '.join(names)}, and a measure's name stands for all learners{hint}"

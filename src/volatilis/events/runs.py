@@ -1,22 +1,26 @@
-"""The runs of a table: what happened when in each, for all formats to write."""
+"""The runs of a table: what happened when in each, with times in seconds read from the table and checked."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from volatilis.events import timing
 from volatilis.events.names import KNOWN, Entity, entities, run_names
-from volatilis.events.plan import Plan
 from volatilis.events.regressors import Regressor, Scopes, chosen, scaled
-from volatilis.tables import TableError, texts
-from volatilis.trials import Order, Result
-from volatilis.trials.groups import Group, Key, split
+from volatilis.events.request import EventsRequest
+from volatilis.tables import TableError, column_named, counted, numbers, texts
+from volatilis.trials import Result
+from volatilis.trials.groups import Key, split
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 TRIAL_TYPE = "trial_type"  # as BIDS calls it
 EVENT = "outcome"  # the event itself, where the table has no trial_type
+LONG_APART = 120.0  # seconds: onsets that are further apart on average may be in milliseconds
 
 
 class Run(NamedTuple):
@@ -47,76 +51,153 @@ class Run(NamedTuple):
         return {kind: self.happened & (kinds == kind) for kind in dict.fromkeys(kinds[self.happened])}
 
 
-def parts_of(result: Result, order: Order, plan: Plan) -> list[Entity]:
+def parts_of(result: Result, request: EventsRequest) -> list[Entity]:
     """The columns that make a run, and what each is in a file's name."""
-    roles = {column: KNOWN[role] for role, column in order.named}
+    roles = {column: KNOWN[role] for role, column in request.run.named}
     groups_as_runs = [f"{roles[column]}={column}" if column in roles else column for column in result.by]
-    return entities(groups_as_runs if plan.run_by is None else plan.run_by, result.rows.schema.names, str(order.table))
+    named = groups_as_runs if request.run_by is None else request.run_by
+    return entities(named, result.rows.schema.names, str(request.run.table))
 
 
-def runs_of(result: Result, order: Order, plan: Plan) -> list[Run]:
+def runs_of(result: Result, request: EventsRequest) -> list[Run]:
     """The runs in the order of their first rows."""
-    path, rows = str(order.table), result.rows
-    parts = parts_of(result, order, plan)
-    found = [(group.key, _positions(group)) for group in split(rows, [part.column for part in parts], path, 1)]
-    _check_names([*order.outcome, *(part.column for part in parts)], plan, path)
-    names = run_names(parts, [key for key, _ in found], plan.task)
-    onset, duration = timing.onsets(rows, plan, path), timing.durations(rows, plan, path)
-    for name, (_, own) in zip(names, found, strict=True):
-        timing.check_order(onset[own], own, name, path, plan.onset)
+    path, rows, outcome = str(request.run.table), result.rows, request.run.outcome
+    parts = parts_of(result, request)
+    split_rows = [(group.key, group.positions()) for group in split(rows, [part.column for part in parts], path, 1)]
+    _check_names([*outcome, *(part.column for part in parts)], request, path)
+    names = run_names(parts, [key for key, _ in split_rows], request.task)
+    onset, duration = _onsets(rows, request, path), _durations(rows, request, path)
+    for name, (_, places) in zip(names, split_rows, strict=True):
+        _check_order(onset[places], places, name, path, request.onset)
     kinds = texts(rows.column(TRIAL_TYPE)) if TRIAL_TYPE in rows.schema.names else None
-    outcomes = {column: texts(rows.column(column)) for column in order.outcome}
+    outcomes = {column: texts(rows.column(column)) for column in outcome}
     happened = np.array([all(value is not None for value in values) for values in zip(*outcomes.values(), strict=True)])
-    regressors = _regressors(result, plan, parts, found, happened)
-    groups = [(group.key, _positions(group)) for group in split(rows, result.by, path, 1)]
-    group_of = _codes([own for _, own in groups], rows.num_rows)
+    regressors = _regressors(result, request, parts, split_rows, happened)
+    groups = split(rows, result.by, path, 1)
+    group_of = _codes([group.positions() for group in groups], rows.num_rows)
     return [
         Run(
             name,
             dict(zip((part.column for part in parts), key, strict=True)),
-            [groups[code][0] for code in dict.fromkeys(group_of[own].tolist())],
-            own,
-            onset[own],
-            duration[own],
-            None if kinds is None else [kinds[i] for i in own],
-            {column: [values[i] for i in own] for column, values in outcomes.items()},
-            happened[own],
-            [regressor.at(own) for regressor in regressors],
+            [groups[code].key for code in dict.fromkeys(group_of[places].tolist())],
+            places,
+            onset[places],
+            duration[places],
+            None if kinds is None else [kinds[i] for i in places],
+            {column: [values[i] for i in places] for column, values in outcomes.items()},
+            happened[places],
+            [regressor.at(places) for regressor in regressors],
         )
-        for name, (key, own) in zip(names, found, strict=True)
+        for name, (key, places) in zip(names, split_rows, strict=True)
     ]
 
 
 def _regressors(
-    result: Result, plan: Plan, parts: list[Entity], found: list[tuple[Key, np.ndarray]], happened: np.ndarray
+    result: Result,
+    request: EventsRequest,
+    parts: list[Entity],
+    split_rows: list[tuple[Key, np.ndarray]],
+    happened: np.ndarray,
 ) -> list[Regressor]:
     """Missing where the outcome is, also where a learner has an estimate: a regressor belongs to an outcome."""
-    run_of = _codes([own for _, own in found], result.rows.num_rows)
+    run_of = _codes([places for _, places in split_rows], result.rows.num_rows)
     subject = next((i for i, part in enumerate(parts) if part.name == "sub"), None)
     subject_of = None
     if subject is not None:
-        number = {name: i for i, name in enumerate(dict.fromkeys(key[subject] for key, _ in found))}
-        subject_of = np.array([number[key[subject]] for key, _ in found])[run_of]
+        number = {name: i for i, name in enumerate(dict.fromkeys(key[subject] for key, _ in split_rows))}
+        subject_of = np.array([number[key[subject]] for key, _ in split_rows])[run_of]
     scopes = Scopes(run_of, subject_of)
-    columns = chosen(result.columns, plan.regressors)
-    values = (np.asarray(result.rows.column(c.name).to_numpy(zero_copy_only=False), dtype=float) for c in columns)
-    return [scaled(column, np.where(happened, own, np.nan), scopes, plan) for column, own in zip(columns, values, strict=True)]
+    columns = chosen(result.columns, request.regressors)
+    computed = (np.asarray(result.rows.column(c.name).to_numpy(zero_copy_only=False), dtype=float) for c in columns)
+    return [
+        scaled(column, np.where(happened, values, np.nan), scopes, centre=request.centred, zscore=request.zscore)
+        for column, values in zip(columns, computed, strict=True)
+    ]
 
 
-def _check_names(columns: list[str], plan: Plan, path: str) -> None:
-    for column, meant in (("onset", plan.onset), ("duration", plan.duration)):
+def _check_names(columns: list[str], request: EventsRequest, path: str) -> None:
+    for column, meant in (("onset", request.onset), ("duration", request.duration)):
         if column in columns and column != meant:
-            raise TableError(f"{path}: {column!r} is something else than what event files call so; rename it in the table")
-
-
-def _positions(group: Group) -> np.ndarray:
-    rows: Any = group.rows
-    return np.arange(rows.start, rows.stop) if isinstance(rows, slice) else np.asarray(rows)
+            raise TableError(
+                f"{path}: {column!r} has a fixed meaning in event files, and here it is another column; rename it in the table"
+            )
 
 
 def _codes(parts: list[np.ndarray], rows: int) -> np.ndarray:
     """For every row the number of its part."""
     codes = np.zeros(rows, dtype=np.int64)
-    for code, own in enumerate(parts):
-        codes[own] = code
+    for code, places in enumerate(parts):
+        codes[places] = code
     return codes
+
+
+# --- times ----------------------------------------------------------------------------------------------------------------
+
+
+def check_columns(columns: list[str], request: EventsRequest, path: str) -> None:
+    """Refuse a table without onsets or durations, before anything is computed."""
+    column_named(columns, request.onset, path, "the onset of the outcome, in seconds; --onset names it")
+    if request.duration not in columns and _seconds(request.duration) is None:
+        column_named(columns, request.duration, path, "the duration in seconds; --duration names it, or is a number")
+
+
+def _onsets(rows: pa.RecordBatch, request: EventsRequest, path: str) -> np.ndarray:
+    """A finite number in every row. It may be negative, as in BIDS: before the first volume."""
+    accepted = "a time in seconds"
+    onset = numbers(rows.column(request.onset), path, 1, request.onset, accepted)
+    _check_seconds(np.isfinite(onset), onset, path, request.onset, accepted, rows)
+    return onset
+
+
+def _durations(rows: pa.RecordBatch, request: EventsRequest, path: str) -> np.ndarray:
+    """From a column, or the same number in every row; 0 or more."""
+    accepted = "a duration in seconds, 0 or more"
+    seconds = _seconds(request.duration)
+    if request.duration in rows.schema.names:
+        duration = numbers(rows.column(request.duration), path, 1, request.duration, accepted)
+        _check_seconds(np.isfinite(duration) & (duration >= 0.0), duration, path, request.duration, accepted, rows)
+        return duration
+    if seconds is None or not (math.isfinite(seconds) and seconds >= 0.0):
+        raise ValueError(f"--duration {request.duration} is not {accepted}")
+    return np.full(rows.num_rows, seconds)
+
+
+def _check_order(onset: np.ndarray, rows: np.ndarray, run: str, path: str, column: str) -> None:
+    """Outcomes of a run come one after the other. Two at once would be added up as one event by nilearn."""
+    steps = np.diff(onset)
+    if (steps > 0.0).all():
+        return
+    i = int(np.argmax(~(steps > 0.0)))
+    problem = f"row {rows[i + 1] + 1}, column {column!r}: {onset[i + 1]:g} comes after {onset[i]:g} in row {rows[i] + 1}"
+    if steps[i] == 0.0:
+        problem = f"rows {rows[i] + 1} and {rows[i + 1] + 1}, column {column!r} are both {onset[i]:g}"
+    raise TableError(
+        f"{path}: {problem}, in the same run ({run}); onsets must increase within a run: sort the table, or name the columns "
+        "that make a run with --run-by"
+    )
+
+
+def onset_notes(onset: np.ndarray, run_of: np.ndarray, column: str) -> list[str]:
+    """What looks wrong with onsets, but may be right."""
+    notes = []
+    before = int(np.count_nonzero(onset < 0.0))
+    if before:
+        notes.append(f"{counted(before, 'onset')} {'is' if before == 1 else 'are'} negative: before the start of the run")
+    steps = np.diff(onset)[np.diff(run_of) == 0]
+    if len(steps) and steps.mean() > LONG_APART:
+        notes.append(f"onsets in {column!r} are {steps.mean():,.0f} s apart on average; are they in seconds?")
+    return notes
+
+
+def _seconds(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def _check_seconds(good: np.ndarray, values: np.ndarray, path: str, column: str, accepted: str, rows: pa.RecordBatch) -> None:
+    if not good.all():
+        i = int(np.argmax(~good))
+        problem = "is missing" if np.isnan(values[i]) else f"is {rows.column(column)[i]}"
+        raise TableError(f"{path}: row {i + 1}, column {column!r} {problem}; {accepted} is accepted")

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from volatilis._core.fields import given_fields
-from volatilis.events.plan import Plan
 from volatilis.events.regressors import Regressor
+from volatilis.events.request import EventsRequest
 from volatilis.events.runs import TRIAL_TYPE, Run
-from volatilis.trials import MEASURES, Order, Result
+from volatilis.trials import MEASURES, Result
 
 PAPER = (
     "Liakoni, V., Modirshanechi, A., Gerstner, W. & Brea, J. (2021). Learning in volatile environments with the Bayes Factor "
@@ -49,40 +49,42 @@ TIMES = {
 }
 
 
-def files(run: Run, result: Result, order: Order, plan: Plan) -> dict[str, str]:
-    table = pathlib.Path(order.table).name
-    lasting = f"from column {plan.duration!r} of {table}" if plan.duration in result.rows.schema.names else "the same for all"
-    described: dict[str, Any] = _given_columns(run, order, plan, table, lasting)
-    described |= {regressor.name: _computed(regressor, run, result, plan) for regressor in run.regressors}
+def sidecar(run: Run, result: Result, request: EventsRequest) -> dict[str, str]:
+    table = pathlib.Path(request.run.table).name
+    lasting = (
+        f"from column {request.duration!r} of {table}" if request.duration in result.rows.schema.names else "the same for all"
+    )
+    described: dict[str, Any] = _given_columns(run, request, table, lasting)
+    described |= {regressor.name: _computed(regressor, run, result, request) for regressor in run.regressors}
     described["GeneratedBy"] = {
         "Name": "volatilis",
         "Version": _version(),
         "Description": "Columns computed from a table of outcomes; their meaning is in docs/reference/columns.md of volatilis.",
         "Symbols": SYMBOLS,
         "Table": table,
-        "Family": order.family.text,
-        "Learners": {recipe.label: recipe.text for recipe in order.learners},
+        "Family": request.run.family.text,
+        "Learners": {recipe.label: recipe.text for recipe in request.run.learners},
         "LearnersStartAnewFor": list(result.by),
-        "LearnersStartAnewWhere": order.reset or "n/a",
-        "MissingOutcomes": order.missing,
-        "Seed": order.seed,
+        "LearnersStartAnewWhere": request.run.reset or "n/a",
+        "MissingOutcomes": request.run.missing,
+        "Seed": request.run.seed,
         "References": [PAPER, f"The volatilis developers. volatilis (version {_version()}) [computer software]."],
     }
     return {f"{run.name}_events.json": json.dumps(described, indent=2, ensure_ascii=False, allow_nan=False) + "\n"}
 
 
-def _given_columns(run: Run, order: Order, plan: Plan, table: str, lasting: str) -> dict[str, Any]:
+def _given_columns(run: Run, request: EventsRequest, table: str, lasting: str) -> dict[str, Any]:
     described = {
         "onset": {
             "LongName": "Onset of the outcome",
-            "Description": f"When the outcome came, from the start of the run, from column {plan.onset!r} of {table}.",
+            "Description": f"When the outcome came, from the start of the run, from column {request.onset!r} of {table}.",
             "Units": "s",
         },
         "duration": {"LongName": "Duration of the event", "Description": f"How long the event lasts, {lasting}.", "Units": "s"},
     }
     if run.trial_type is not None:
         described[TRIAL_TYPE] = {"LongName": "Kind of event", "Description": f"From column {TRIAL_TYPE!r} of {table}."}
-    for column in order.outcome:
+    for column in request.run.outcome:
         outcome = {
             "LongName": "Outcome",
             "Description": f"The outcome that learners observed, from column {column!r} of {table}.",
@@ -92,20 +94,20 @@ def _given_columns(run: Run, order: Order, plan: Plan, table: str, lasting: str)
     return described
 
 
-def _computed(regressor: Regressor, run: Run, result: Result, plan: Plan) -> dict[str, Any]:
+def _computed(regressor: Regressor, run: Run, result: Result, request: EventsRequest) -> dict[str, Any]:
     column, measure = regressor.column, MEASURES[regressor.column.measure]
     learners = [result.learners[column.label, key] for key in run.groups]
     names = learners[0].family.parameter_names()
     element = "" if column.element is None else f" Of the parameter's element {names[column.element]}."
     described: dict[str, Any] = {
         "LongName": f"{LONG_NAMES[measure.name]} ({column.label})",
-        "Description": f"{measure.description}{element} {TIMES[measure.of]}{_said_of_scaling(plan)}",
-        "Units": measure.units if plan.zscore == "none" else "standard deviations",
+        "Description": f"{measure.description}{element} {TIMES[measure.of]}{_scaling(request)}",
+        "Units": measure.units if request.zscore == "none" else "standard deviations",
         "Formula": FORMULAS[measure.name],
         "Learner": type(learners[0]).__name__,
     }
     described |= _parameters(run, result, learners)
-    if plan.centred != "none" or plan.zscore != "none":
+    if request.centred != "none" or request.zscore != "none":
         described |= {"UnitsBefore": measure.units, "Subtracted": _one(regressor.shift), "DividedBy": _one(regressor.scale)}
     absent = np.isnan(regressor.values) & ~regressor.infinite
     return described | {"MissingValues": int(absent.sum()), "InfiniteValuesAsMissing": int(regressor.infinite.sum())}
@@ -113,7 +115,7 @@ def _computed(regressor: Regressor, run: Run, result: Result, plan: Plan) -> dic
 
 def _parameters(run: Run, result: Result, learners: list[Any]) -> dict[str, Any]:
     """Once, where all groups of the run have the same; else one entry per group."""
-    found = [
+    parameters = [
         {
             "LearnerParameters": {name: _plain(value) for name, value in given_fields(learner).items() if name != "family"},
             "Family": type(learner.family).__name__,
@@ -121,20 +123,20 @@ def _parameters(run: Run, result: Result, learners: list[Any]) -> dict[str, Any]
         }
         for learner in learners
     ]
-    if all(entry == found[0] for entry in found):
-        return found[0]
+    if all(entry == parameters[0] for entry in parameters):
+        return parameters[0]
     groups = (dict(zip(result.by, key, strict=True)) for key in run.groups)
-    return {"ParametersByGroup": [{"Group": group} | entry for group, entry in zip(groups, found, strict=True)]}
+    return {"ParametersByGroup": [{"Group": group} | entry for group, entry in zip(groups, parameters, strict=True)]}
 
 
-def _said_of_scaling(plan: Plan) -> str:
+def _scaling(request: EventsRequest) -> str:
     words = {"run": "of the run", "subject": "of the subject", "all": "of all runs"}
-    said = f" The mean {words[plan.centred]} was subtracted." if plan.centred != "none" else ""
-    return said + (f" Then divided by the standard deviation {words[plan.zscore]}." if plan.zscore != "none" else "")
+    sentence = f" The mean {words[request.centred]} was subtracted." if request.centred != "none" else ""
+    return sentence + (f" Then divided by the standard deviation {words[request.zscore]}." if request.zscore != "none" else "")
 
 
 def _one(values: np.ndarray) -> float | str:
-    """What a run's rows have in common; n/a where no row has a value."""
+    """The value that all rows of a run share; n/a where no row has a value."""
     return "n/a" if np.isnan(values[0]) else float(values[0])
 
 

@@ -84,7 +84,7 @@ def advice(separation: Separation) -> list[str]:
 
 def _summary(separation: Separation, verdicts: dict[Pair, str]) -> str:
     apart = sum(v == YES for v in verdicts.values())
-    effect = separation.question.effect
+    effect = separation.request.effect
     return (
         f"{apart} of {count(len(verdicts), 'pair')} of regressors can be told apart with these {separation.trials:,} trials, "
         f"by an indicator that correlates at {effect:g} in each trial with the measure it reflects (--effect)."

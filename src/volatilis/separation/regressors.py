@@ -1,13 +1,18 @@
-"""The measures as regressors: which can be used, centred within their runs, and their ranks there."""
+"""The rows of a table with their runs, and the measures as regressors: which can be used, centred and ranked within runs."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from volatilis.trials import Column, Order, Result
+from volatilis.tables import column_named, numbers, open_table
+from volatilis.trials import Column, Result, RunRequest
+from volatilis.trials.groups import Key, split
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # What is compared where nobody says otherwise. Not log_predictive, which is minus the Shannon surprise, and not what is learned
 # (mean, variance, run_length): --measures names those.
@@ -64,20 +69,20 @@ def short(column: Column) -> str:
     return f"{column.label} {SHORT.get(column.measure, column.measure)}{element}"
 
 
-def chosen_columns(order: Order, result: Result) -> list[Column]:
-    """The columns to compare: those asked for, or the surprises."""
-    wanted = COMPARED if order.measures is None else order.measures
+def chosen_columns(request: RunRequest, result: Result) -> list[Column]:
+    """The columns to compare: those of the requested measures, or the surprises."""
+    wanted = COMPARED if request.measures is None else request.measures
     columns = [column for column in result.columns if "all" in wanted or column.measure in wanted]
     if len(columns) < 2:
-        there = f"only {columns[0].name}" if columns else "none of the surprises, which Leaky does not define"
+        present = f"only {columns[0].name}" if columns else "no surprise measure (Leaky defines none)"
         raise ValueError(
-            f"to be told apart it takes two regressors at least, but there is {there}; name more with --measures, "
+            f"at least two regressors are needed to compare, but there is {present}; name more with --measures, "
             "or add a --learner"
         )
     return columns
 
 
-def make_regressors(frame: Any, columns: Sequence[Column], run: np.ndarray) -> Regressors:
+def make_regressors(frame: pd.DataFrame, columns: Sequence[Column], run: np.ndarray) -> Regressors:
     """Leave out the trials without an outcome; set aside what no linear model can use."""
     values = np.stack([frame[column.name].to_numpy(dtype=float, na_value=np.nan) for column in columns], axis=1)
     surprises = [i for i, column in enumerate(columns) if column.measure not in AFTER]
@@ -93,11 +98,11 @@ def make_regressors(frame: Any, columns: Sequence[Column], run: np.ndarray) -> R
         else:
             aside.append(Aside(column.name, reason))
     if len(kept) < 2:
-        said = "; ".join(f"{name} {reason}" for name, reason in aside)
-        raise ValueError(f"{len(kept)} of {len(columns)} regressors can be used, and to be told apart it takes two: {said}")
-    own = values[:, kept]
-    ranks = within_runs_ranked(own, run)
-    return Regressors([columns[i] for i in kept], centred(own, run), centred(ranks, run), rows, run, aside)
+        reasons = "; ".join(f"{name} {reason}" for name, reason in aside)
+        raise ValueError(f"{len(kept)} of {len(columns)} regressors can be used, but a comparison needs two: {reasons}")
+    usable = values[:, kept]
+    ranks = within_runs_ranked(usable, run)
+    return Regressors([columns[i] for i in kept], centred(usable, run), centred(ranks, run), rows, run, aside)
 
 
 def _check_trials(run: np.ndarray, rows: int) -> None:
@@ -151,3 +156,61 @@ def _rounded(values: np.ndarray) -> np.ndarray:
     mantissa, exponent = np.frexp(values)
     rounded = np.ldexp(np.round(np.ldexp(mantissa, SAME_DIGITS)), exponent - SAME_DIGITS)
     return np.where(np.abs(values) < 1e-10 * np.median(np.abs(values), axis=0), 0.0, rounded)
+
+
+# --- rows ------------------------------------------------------------------------------------------------------------------
+
+
+class Rows(NamedTuple):
+    """`run` numbers the group of each row, in the order in which groups first appear; `keys` are their names.
+
+    `step` counts the rows of a run since a learner last started, from 1; `columns` are the requested ones.
+    """
+
+    run: np.ndarray
+    keys: list[Key]
+    step: np.ndarray
+    columns: dict[str, np.ndarray]
+
+    def before(self, values: np.ndarray, at_start: np.ndarray) -> np.ndarray:
+        """From after each row to before it: what the row before it in its run holds; `at_start` where a learner starts."""
+        order = np.argsort(self.run, kind="stable")
+        shifted = np.empty(len(values))
+        shifted[order[1:]] = values[order[:-1]]
+        return np.where(self.step == 1, at_start, shifted)
+
+
+def read_rows(request: RunRequest, by: Sequence[str], columns: Sequence[str]) -> Rows:
+    """Read the table once more: learners need it in groups, this needs it by row."""
+    table = open_table(request.table)
+    wanted = [*columns, *([] if request.reset is None else [request.reset])]
+    for name in wanted:
+        column_named(table.columns, name, table.path, "a number in each row")
+    keys: dict[Key, int] = {}
+    runs: list[np.ndarray] = []
+    pieces: dict[str, list[np.ndarray]] = {name: [] for name in wanted}
+    first = 1
+    for batch in table.batches():
+        run = np.empty(batch.num_rows, dtype=np.int64)
+        for group in split(batch, by, table.path, first):
+            run[group.rows] = keys.setdefault(group.key, len(keys))
+        runs.append(run)
+        for name, parts in pieces.items():
+            parts.append(numbers(batch.column(name), table.path, first, name))
+        first += batch.num_rows
+    run = np.concatenate(runs)
+    whole = {name: np.concatenate(parts) for name, parts in pieces.items()}
+    marks = np.zeros(len(run)) if request.reset is None else whole[request.reset]
+    return Rows(run, list(keys), _steps(run, (marks != 0.0) & ~np.isnan(marks)), whole)
+
+
+def _steps(run: np.ndarray, reset: np.ndarray) -> np.ndarray:
+    """1, 2, 3 ... within each run, and from 1 again at each reset."""
+    order = np.argsort(run, kind="stable")
+    starts = np.diff(run[order], prepend=-1) != 0
+    starts |= reset[order]
+    position = np.arange(len(run))
+    last_start = np.maximum.accumulate(np.where(starts, position, 0))
+    steps = np.empty(len(run), dtype=np.int64)
+    steps[order] = position - last_start + 1
+    return steps

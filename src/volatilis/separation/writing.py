@@ -6,12 +6,21 @@ import io
 import math
 import os
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from volatilis._core.files import whole_file
-from volatilis.separation.advice import verdict
+from volatilis.plots.separation import Picture, Scatter
+from volatilis.separation.advice import FEW_CARRIERS, IDENTICAL, NEARLY, SHAPE, verdict
+from volatilis.separation.relations import MOST, Pair, carried, correlations, residual
 from volatilis.separation.study import Separation
 from volatilis.tables import picture_kind, writer
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+EQUIVALENT = (IDENTICAL, SHAPE, NEARLY)
 
 
 def pair_rows(separation: Separation) -> list[dict[str, Any]]:
@@ -33,7 +42,7 @@ def pair_rows(separation: Separation) -> list[dict[str, Any]]:
                 "second_alone_90_percent": pair.second_alone.most,
                 "second_alone_at_starts": pair.second_alone.at_starts,
                 "trials_needed": pair.needed,
-                "effect": separation.question.effect,
+                "effect": separation.request.effect,
                 "first_vif": separation.inflations[pair.first].factor,
                 "second_vif": separation.inflations[pair.second].factor,
                 "equivalence": None if proven is None else proven.kind,
@@ -42,6 +51,16 @@ def pair_rows(separation: Separation) -> list[dict[str, Any]]:
             }
         )
     return rows
+
+
+def write(separation: Separation, *, out: str | None = None, selections: str | None = None, plot: str | None = None) -> None:
+    """The files that have a name."""
+    if out is not None:
+        write_pairs(separation, out)
+    if selections is not None:
+        write_selections(separation, selections)
+    if plot is not None:
+        write_picture(separation, plot)
 
 
 def write_pairs(separation: Separation, path: str | os.PathLike[str]) -> None:
@@ -60,7 +79,6 @@ def write_picture(separation: Separation, path: str | os.PathLike[str]) -> None:
     from matplotlib.figure import Figure
 
     from volatilis.plots import separation as plot
-    from volatilis.separation.picture import picture_of
 
     picture = picture_of(separation)
     figure = Figure(figsize=plot.size(picture))
@@ -72,6 +90,45 @@ def write_picture(separation: Separation, path: str | os.PathLike[str]) -> None:
         figure.savefig(content, format=ending, dpi=150, metadata=stamp)
     with whole_file(path) as file:
         file.write(_numbered(content.getvalue()) if ending == "svg" else content.getvalue())
+
+
+def picture_of(separation: Separation) -> Picture:
+    """Numbers and words for `plots.separation`, which knows nothing of learners."""
+    regressors = separation.regressors
+    equivalent = np.zeros((len(regressors.columns),) * 2, dtype=bool)
+    verdicts = {pair: verdict(separation, pair) for pair in separation.pairs}
+    for pair, answer in verdicts.items():
+        equivalent[pair.first, pair.second] = equivalent[pair.second, pair.first] = answer in EQUIVALENT
+    different = [pair for pair, answer in verdicts.items() if answer not in EQUIVALENT]
+    telling = [pair for pair in different if min(separation.tails[i].effective for i in pair[:2]) >= FEW_CARRIERS]
+    closest = max(telling or different or separation.pairs, key=lambda pair: abs(pair.pearson))
+    labels = {column.label for column in regressors.columns}
+    return Picture(
+        names=regressors.names,
+        pearson=correlations(regressors.values),
+        spearman=correlations(regressors.ranks),
+        equivalent=equivalent,
+        inflation=np.array([one.factor for one in separation.inflations]),
+        own_inflation=np.array([one.factor for one in separation.own_inflations]) if len(labels) > 1 else None,
+        scatter=_scatter(separation, closest, "The closest pair that differs" if different else "The closest pair"),
+        trials=separation.trials,
+        runs=separation.runs,
+    )
+
+
+def _scatter(separation: Separation, pair: Pair, title: str) -> Scatter:
+    """The pair in standard deviations, and the trials that hold most of the difference in the direction where they are fewer."""
+    values, names = separation.regressors.values, separation.regressors.names
+    places = (pair.first, pair.second)
+    if pair.second_alone.most < pair.first_alone.most:
+        places = (pair.second, pair.first)
+    y, x = (values[:, i] / values[:, i].std() for i in places)
+    left = residual(y, x)
+    most = carried(left).most
+    carriers = np.zeros(len(left), dtype=bool)
+    carriers[np.argsort(-np.abs(left), kind="stable")[:most]] = True
+    words = f"{100 * MOST:g} % of it is in {most:,} of {len(left):,} trials"
+    return Scatter(title, names[places[1]], names[places[0]], x, left, carriers, words)
 
 
 def _numbered(svg: bytes) -> bytes:
@@ -93,7 +150,7 @@ def _write(path: str | os.PathLike[str], rows: list[dict[str, Any]]) -> None:
         write(pa.RecordBatch.from_arrays(arrays, schema=schema))
 
 
-def _kind(name: str, rows: list[dict[str, Any]], whole: set[str]) -> Any:
+def _kind(name: str, rows: list[dict[str, Any]], whole: set[str]) -> pa.DataType:
     import pyarrow as pa
 
     if name in whole:

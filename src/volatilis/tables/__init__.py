@@ -1,6 +1,6 @@
 """Tables of trials or observations, one row each: CSV, TSV, Parquet and JSON lines, plain or compressed, read in batches."""
 
-from volatilis.tables.columns import TableError, arrow, column_named, empty_as_missing, numbers, plain, texts
+from volatilis.tables.columns import TableError, arrow, column_named, counted, empty_as_missing, numbers, plain, texts
 from volatilis.tables.formats import KINDS, kind_of
 from volatilis.tables.outputs import check_outputs, picture_kind, save_figure, save_picture, write_columns
 from volatilis.tables.reading import Table, open_table
@@ -13,6 +13,7 @@ __all__ = [
     "arrow",
     "check_outputs",
     "column_named",
+    "counted",
     "empty_as_missing",
     "kind_of",
     "numbers",

@@ -86,6 +86,11 @@ def empty_as_missing(values: Any) -> Any:
     return pc.if_else(pc.is_in(pc.utf8_lower(trimmed), pa.array(MISSING)), pa.scalar(None, pa.string()), trimmed)
 
 
+def counted(number: int, noun: str) -> str:
+    """For messages: 1 row, 2,000 rows."""
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
 def _one_by_one(cleaned: Any, path: str, first_row: int, column: str, accepted: str) -> list[float | None]:
     """What Arrow did not read: a number that it does not know (+1), or the first value that is none."""
     found: list[float | None] = []

@@ -1,21 +1,22 @@
-"""What a learner is fed with: outcomes, blocks, gaps and parameters, read from the rows and checked there."""
+"""What learners are given: outcomes, blocks, gaps and parameters, read from the rows of a table and checked."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from volatilis.catalogue import make_family, make_learner, number
 from volatilis.running.arguments import step_events
-from volatilis.tables import TableError, numbers, texts
-from volatilis.trials.groups import Group, Key, shown
-from volatilis.trials.ordering import TrialOrder
+from volatilis.tables import TableError, counted, numbers, texts
+from volatilis.trials.groups import Group, Key, Rows, TrialOrder, shown
 
 if TYPE_CHECKING:
-    from volatilis.trials.engine import Order
+    import pyarrow as pa
+
+    from volatilis.trials.run import RunRequest
 
 
 class Roles(NamedTuple):
@@ -28,25 +29,11 @@ class Roles(NamedTuple):
     parameters: tuple[str, ...]
 
 
-class Rows(NamedTuple):
-    """A batch as far as learners need it; `first` is the number of its first row, rows being counted from 1."""
-
-    first: int
-    outcomes: np.ndarray
-    trials: np.ndarray | None
-    resets: np.ndarray | None
-    parameters: dict[str, np.ndarray]
-
-    def number_of(self, group: Group, i: int) -> int:
-        """The number of the i-th row of a group."""
-        return self.first + (group.rows.start + i if isinstance(group.rows, slice) else int(group.rows[i]))
-
-
 class Inputs:
     """Reads and checks the rows of batches."""
 
-    def __init__(self, path: str, roles: Roles, order: Order) -> None:
-        self._path, self._roles, self._order = path, roles, order
+    def __init__(self, path: str, roles: Roles, request: RunRequest) -> None:
+        self._path, self._roles, self._request = path, roles, request
         self._constants: dict[Key, dict[str, tuple[str, int]]] = {}
         self._made: dict[tuple[float, ...], list[Any]] = {}
         self.trials = TrialOrder(path, roles.trial, roles.by)
@@ -59,7 +46,7 @@ class Inputs:
     def outcome(self) -> tuple[str, ...]:
         return self._roles.outcome
 
-    def read(self, batch: Any, first: int) -> Rows:
+    def read(self, batch: pa.RecordBatch, first: int) -> Rows:
         """What learners need of a batch."""
         roles, path = self._roles, self._path
         trials = None if roles.trial is None else numbers(batch.column(roles.trial), path, first, roles.trial)
@@ -70,68 +57,68 @@ class Inputs:
         parameters = {name: np.array(texts(batch.column(name)), dtype=object) for name in roles.parameters}
         return Rows(first, self.values(batch, roles.outcome, first), trials, resets, parameters)
 
-    def values(self, batch: Any, names: Sequence[str], first: int) -> np.ndarray:
-        """Columns of outcomes, or of what people say about outcomes: one number per row, or a row of numbers."""
-        read = self._categories if self._order.categories else self._numbers
+    def values(self, batch: pa.RecordBatch, names: Sequence[str], first: int) -> np.ndarray:
+        """Columns of outcomes, or of what people predict: one number per row, or a row of numbers."""
+        read = self._categories if self._request.categories else self._numbers
         columns = [read(batch.column(name), name, first) for name in names]
         return columns[0] if len(columns) == 1 else np.stack(columns, axis=1)
 
-    def _numbers(self, values: Any, column: str, first: int) -> np.ndarray:
+    def _numbers(self, values: pa.Array, column: str, first: int) -> np.ndarray:
         try:
             return numbers(values, self._path, first, column)
         except TableError as error:
-            if self._order.family.name in ("categorical", "bernoulli"):
+            if self._request.family.name in ("categorical", "bernoulli"):
                 raise TableError(f"{error}; name the categories with --categories where they are texts") from None
             raise
 
-    def _categories(self, values: Any, column: str, first: int) -> np.ndarray:
-        codes: dict[str | None, float] = {name: float(code) for code, name in enumerate(self._order.categories)}
-        found = np.array([np.nan if text is None else codes.get(text, -1.0) for text in texts(values)])
-        if (found < 0.0).any():
-            i = int(np.argmax(found < 0.0))
-            among, value = ", ".join(map(repr, codes)), texts(values)[i]
+    def _categories(self, values: pa.Array, column: str, first: int) -> np.ndarray:
+        codes: dict[str | None, float] = {name: float(code) for code, name in enumerate(self._request.categories)}
+        numbers = np.array([np.nan if text is None else codes.get(text, -1.0) for text in texts(values)])
+        if (numbers < 0.0).any():
+            i = int(np.argmax(numbers < 0.0))
+            declared, value = ", ".join(map(repr, codes)), texts(values)[i]
             raise TableError(
-                f"{self._path}: row {first + i}, column {column!r}: the category {value!r} was not declared; {among} were"
+                f"{self._path}: row {first + i}, column {column!r}: {value!r} is not one of the categories: {declared}"
             )
-        return found
+        return numbers
 
     # --- observations ----------------------------------------------------------------------------------------------------
 
     def steps(self, rows: Rows, group: Group, learner: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """A group's observations as its family has them, what happens at each step, and which are missing."""
-        own = rows.outcomes[group.rows]
+        outcomes = rows.outcomes[group.rows]
         try:
-            values, absent = learner.family.observations(own)
+            values, absent = learner.family.observations(outcomes)
         except (ValueError, TypeError):
-            raise self._refused(rows, group, own, learner.family.observations) from None
+            raise self._refused(rows, group, outcomes, learner.family.observations) from None
         try:
             learner.check_observations(values)
         except (ValueError, TypeError):
             raise self._refused(rows, group, values, learner.check_observations) from None
-        if absent.any() and self._order.missing == "error":
+        if absent.any() and self._request.missing == "error":
             raise TableError(
                 f"{self._where(rows, group, int(np.argmax(absent)))}: the outcome is missing; "
                 "--missing elapse (time passes) or --missing skip accepts that"
             )
         reset = None if rows.resets is None else rows.resets[group.rows]
-        return values, step_events(absent, reset, self._order.missing), absent
+        return values, step_events(absent, reset, self._request.missing), absent
 
-    def _refused(self, rows: Rows, group: Group, own: np.ndarray, accept: Any) -> TableError:
-        """The first outcome that is not accepted, found by halving."""
+    def _refused(self, rows: Rows, group: Group, outcomes: np.ndarray, accept: Callable[[np.ndarray], object]) -> TableError:
+        """Names the first outcome that is not accepted, located by halving."""
 
         def refusal(low: int, high: int) -> str | None:
             try:
-                accept(own[low:high])
+                accept(outcomes[low:high])
             except (ValueError, TypeError) as error:
                 return str(error)
             return None
 
-        low, high = 0, len(own)
+        low, high = 0, len(outcomes)
         while high - low > 1:
             middle = (low + high) // 2
             low, high = (low, middle) if refusal(low, middle) is not None else (middle, high)
-        said = re.sub(r"observation 0 ", "the outcome ", refusal(low, high) or "it is not accepted")
-        return TableError(f"{self._where(rows, group, low)}: {said}")
+        reason = re.sub(r"observation 0 ", "the outcome ", refusal(low, high) or "it is not accepted")
+        return TableError(f"{self._where(rows, group, low)}: {reason}")
 
     def _where(self, rows: Rows, group: Group, i: int) -> str:
         return f"{self._path}: row {rows.number_of(group, i)}, column {', '.join(map(repr, self._roles.outcome))}"
@@ -139,36 +126,41 @@ class Inputs:
     # --- learners --------------------------------------------------------------------------------------------------------
 
     def learners(self, rows: Rows, group: Group) -> list[Any]:
-        """The learners for a group, with what the columns that parameters name hold in its first row.
+        """The learners for a group; parameters that stand in columns come from its first row.
 
         Groups with the same parameters have the same learners.
         """
-        found = {}
+        parameters: dict[str, float] = {}
         for column, texts_ in rows.parameters.items():
             row, text = rows.number_of(group, 0), texts_[group.rows][0]
             try:
-                found[column] = number(text or "")
+                parameters[column] = number(text or "")
             except ValueError:
-                said = "is missing" if text is None else f"{text!r} is not a number"
-                raise TableError(f"{self._path}: row {row}, column {column!r}: {said}; it is a learner's parameter") from None
+                problem = "it is missing" if text is None else f"{text!r} is not a number"
+                raise TableError(
+                    f"{self._path}: row {row}, column {column!r}: {problem}; this column holds a learner's parameter"
+                ) from None
             self._constants.setdefault(group.key, {})[column] = (text, row)
-        values = tuple(found.values())
+        values = tuple(parameters.values())
         if values not in self._made:
-            self._made[values] = self._make(found)
+            self._made[values] = self._make(parameters)
         return self._made[values]
 
-    def _make(self, found: dict[str, float]) -> list[Any]:
-        family = make_family(self._order.family, found)
-        named, categories = len(self._order.categories), family.categories() or 2  # numbers may be named 0 and 1
+    def _make(self, parameters: dict[str, float]) -> list[Any]:
+        family = make_family(self._request.family, parameters)
+        named, categories = len(self._request.categories), family.categories() or 2  # numbers may be named 0 and 1
         if named and named != categories:
-            raise ValueError(f"--categories names {named}, but the family has {categories}")
+            raise ValueError(f"--categories names {named} categories, but the family has {categories}")
         width, given = family.observations([])[0].shape[1:], len(self._roles.outcome)
         if width != (given,) and (width or given > 1):
-            raise ValueError(f"the family observes {width[0] if width else 1} number(s) at a time; --outcome names {given}")
-        return [make_learner(recipe, family, found) for recipe in self._order.learners]
+            raise ValueError(
+                f"an observation of this family has {counted(width[0] if width else 1, 'number')}; --outcome names "
+                f"{counted(given, 'column')}"
+            )
+        return [make_learner(recipe, family, parameters) for recipe in self._request.learners]
 
     def check_constant(self, rows: Rows, group: Group) -> None:
-        """A parameter that stands in a column is the same in all rows of a group."""
+        """A parameter that stands in a column must be the same in all rows of a group."""
         for column, texts_ in rows.parameters.items():
             expected, where = self._constants[group.key][column]
             other = texts_[group.rows] != expected

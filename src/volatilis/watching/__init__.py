@@ -1,6 +1,6 @@
 """Streams of lines: an estimate and an alarm at each line, one small state per key, kept over kill -9."""
 
-from volatilis.watching.order import Order, Summary
+from volatilis.watching.request import Summary, WatchRequest
 from volatilis.watching.watcher import watch
 
-__all__ = ["Order", "Summary", "watch"]
+__all__ = ["Summary", "WatchRequest", "watch"]

@@ -5,7 +5,9 @@ A learner whose state grows (Exact Bayes) has a pool of states for every size of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import contextlib
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,10 +19,10 @@ from volatilis.learners._many import kept_arrays, many_states, put
 from volatilis.running import drivers
 from volatilis.running.drivers import Outputs, outputs
 from volatilis.running.traces import defined_readouts
-from volatilis.watching.slow import told_if_slow
 
 ROWS = 1 << 12  # lines that native code takes at a time
 FIRST_STATES = 16  # of a pool; it doubles as needed
+MOMENT = 1.0  # seconds
 COMPILING = "compiling this learner, once: it takes some seconds; later starts have it from the cache"
 
 
@@ -147,7 +149,7 @@ class Keyed:
             self._calls.append((None, lambda: None))
         if self._calls[index][0] is not states:  # bound to its memory
             arguments = (self._order, self._rows, self._ys, self._events, self._progress, self._out)
-            with told_if_slow(self._tell, COMPILING):
+            with reported_if_slow(self._tell, COMPILING):
                 self._calls[index] = (states, Call(drivers.run_keyed, self.learner, states, *arguments).run)
         self._progress[:] = 0, count
         self._calls[index][1]()
@@ -161,3 +163,18 @@ class Keyed:
             self.pools.append(Pool(larger, 1))
         self.place_of[number] = index + 1, self.pools[index + 1].add(larger)
         self.pools[index].free.append(row)
+
+
+@contextlib.contextmanager
+def reported_if_slow(tell: Callable[[str], None] | None, message: str, seconds: float = MOMENT) -> Iterator[None]:
+    """Reports the message if what is done inside takes longer than that."""
+    if tell is None:
+        yield
+        return
+    timer = threading.Timer(seconds, tell, [message])
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()

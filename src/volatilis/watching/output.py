@@ -3,21 +3,22 @@ last saved state is cut off before it is written again."""
 
 from __future__ import annotations
 
+import fcntl
 import os
 import select
 import stat
 import sys
 from collections.abc import Callable
 
-from volatilis.watching.locks import lock
-
 STANDARD_OUTPUT = "-"
+
+Report = Callable[[str], None]
 
 
 class Output:
     """Writes whole lines at once."""
 
-    def __init__(self, path: str, saved: int | None, report: Callable[[str], None]) -> None:
+    def __init__(self, path: str, saved: int | None, report: Report) -> None:
         """`saved` is the length that the file had when the state was saved."""
         self.path = path
         self._is_standard = path == STANDARD_OUTPUT
@@ -61,15 +62,27 @@ class Output:
         if not self._is_standard:
             os.close(self.descriptor)
 
-    def _begin(self, saved: int | None, report: Callable[[str], None]) -> None:
+    def _begin(self, saved: int | None, report: Report) -> None:
         if stat.S_ISREG(os.fstat(self.descriptor).st_mode):  # two may well write to one pipe or to /dev/null
             lock(self.descriptor, self.path, "--out", report)
         if saved is not None:
             self._cut(saved, report)
 
-    def _cut(self, saved: int, report: Callable[[str], None]) -> None:
+    def _cut(self, saved: int, report: Report) -> None:
         size = os.fstat(self.descriptor).st_size
         if size > saved:
             os.ftruncate(self.descriptor, saved)
         elif size < saved:
             report(f"{self.path} is shorter than it was when the state was saved: lines are added at its end")
+
+
+def lock(descriptor: int, path: str, option: str, report: Report) -> None:
+    """Refuses where another process has it; where locks cannot be had at all, that is reported."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise ValueError(
+            f"{path} is in use: another volatilis watch has it as {option}; stop that one first, or give {option} another name"
+        ) from None
+    except OSError as error:
+        report(f"{path} cannot be locked ({error.strerror}): take care that no other volatilis watch has it as {option}")

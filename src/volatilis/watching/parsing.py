@@ -10,9 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from volatilis.watching.csv_lines import CsvLines
-from volatilis.watching.json_lines import JsonLines
-from volatilis.watching.records import BadLineError, Fields, Record, shown
+from volatilis.watching.fields import BadLineError, Fields, Record, shown
+from volatilis.watching.line_formats import CsvLines, JsonLines
 
 KINDS = ("auto", "jsonl", "csv")
 BYTE_ORDER_MARK = "\ufeff"

@@ -2,39 +2,38 @@
 
 from __future__ import annotations
 
+import os
+import select
 import signal
 import time
-from collections.abc import Callable
+from types import FrameType
+from typing import Any
 
 import numpy as np
 
 from volatilis.running.arguments import missing_policy
 from volatilis.running.drivers import OBSERVE
 from volatilis.watching.alarms import Alarms, rules_for
+from volatilis.watching.input import Block, Lines
 from volatilis.watching.keyed import ROWS, Keyed
-from volatilis.watching.lines import Block, Lines
-from volatilis.watching.locks import state_locked
-from volatilis.watching.memory import Memory
-from volatilis.watching.order import SAVE_EVERY, Order, Summary, check_order, fields_of, learner_of
-from volatilis.watching.output import Output
+from volatilis.watching.output import Output, Report
+from volatilis.watching.output_lines import Format, Written
 from volatilis.watching.parsing import Parsed, Parser
-from volatilis.watching.signals import Waiting
-from volatilis.watching.writing import Format, Written
+from volatilis.watching.request import SAVE_EVERY, Summary, WatchRequest, check_request, fields_of, learner_of
+from volatilis.watching.state import Memory, state_locked
 
 BUSY_SAVING = 0.05  # the largest share of time that goes into saving a large state
+STOPPING = (signal.SIGINT, signal.SIGTERM)
 
 
-Report = Callable[[str], None]
-
-
-def watch(order: Order, report: Report, tell: Report | None = None) -> Summary:
+def watch(request: WatchRequest, report: Report, tell: Report | None = None) -> Summary:
     """Until the input ends or a signal comes: KeyboardInterrupt for Ctrl-C, SystemExit(143) for SIGTERM, the state saved.
 
     `report` is for what happens to the input and the state, `tell` for what somebody who waits wants to know.
     """
-    check_order(order)
-    with state_locked(order.state, report):
-        watcher = Watcher(order, report, tell)
+    check_request(request)
+    with state_locked(request.state, report):
+        watcher = Watcher(request, report, tell)
         with watcher, Waiting(watcher.output.descriptor) as waiting:
             watcher.run(waiting)
     if waiting.caught == signal.SIGINT:
@@ -44,30 +43,82 @@ def watch(order: Order, report: Report, tell: Report | None = None) -> Summary:
     return watcher.summary
 
 
+class Waiting:
+    """While this context is open, Ctrl-C and SIGTERM only leave a note, in `caught`: a block of lines is never cut in two.
+
+    A second signal does what it would have done without this context.
+    """
+
+    def __init__(self, output: int | None = None) -> None:
+        self.caught: int | None = None
+        self._output = output
+        self._before: dict[int, Any] = {}
+
+    def __enter__(self) -> Waiting:
+        self._bell, self._ring = os.pipe()
+        os.set_blocking(self._bell, False)
+        os.set_blocking(self._ring, False)
+        self._wakeup = signal.set_wakeup_fd(self._ring, warn_on_full_buffer=False)
+        for number in STOPPING:
+            self._before[number] = signal.signal(number, self._note)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._restore()
+        signal.set_wakeup_fd(self._wakeup)
+        os.close(self._bell)
+        os.close(self._ring)
+
+    def wait(self, descriptor: int | None, seconds: float | None) -> bool:
+        """Until there is something to read, a signal came or the time is over; says whether there is something to read.
+
+        Without a descriptor just for that time. Raises BrokenPipeError when nobody reads the output any more.
+        """
+        poll = select.poll()
+        poll.register(self._bell, select.POLLIN)
+        if descriptor is not None:
+            poll.register(descriptor, select.POLLIN)
+        if self._output is not None:
+            poll.register(self._output, 0)  # only for what is always told: that the other end is closed
+        ready = dict(poll.poll(None if seconds is None else max(0.0, seconds) * 1000.0))
+        if self._output is not None and self._output != descriptor and ready.get(self._output, 0) & select.POLLERR:
+            raise BrokenPipeError
+        return self.caught is None and descriptor in ready
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        self.caught = number
+        self._restore()
+
+    def _restore(self) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+        self._before = {}
+
+
 class Watcher:
     """One input, one output, the states of all keys."""
 
-    def __init__(self, order: Order, report: Report, tell: Report | None = None) -> None:
-        self.order, self._report, self._missing = order, report, missing_policy(order.missing)
-        learner = learner_of(order)
-        rules = rules_for(learner, order.alarm, order.alarm_run_length)
+    def __init__(self, request: WatchRequest, report: Report, tell: Report | None = None) -> None:
+        self.request, self._report, self._missing = request, report, missing_policy(request.missing)
+        learner = learner_of(request)
+        rules = rules_for(learner, request.alarm, request.alarm_run_length)
         has_alarm = rules != (None, None)
-        if order.only_alarms and not has_alarm:
+        if request.only_alarms and not has_alarm:
             raise ValueError(f"--only-alarms: {type(learner).__name__} raises none; --alarm-run-length makes it")
-        fields = fields_of(order, learner)
-        self._format = Format(learner, fields, order.output_format, order.measures, has_alarm)
-        self._parser = Parser(fields, order.input_format, learner, self._missing != OBSERVE)
-        self._keyed, self._alarms = Keyed(learner, order.seed, tell), Alarms(rules)
+        fields = fields_of(request, learner)
+        self._format = Format(learner, fields, request.output_format, request.measures, has_alarm)
+        self._parser = Parser(fields, request.input_format, learner, self._missing != OBSERVE)
+        self._keyed, self._alarms = Keyed(learner, request.seed, tell), Alarms(rules)
         self._key_texts: list[str] = []
         self.summary = Summary()
-        self._memory = Memory(order, self._keyed, self._alarms, self._parser)
+        self._memory = Memory(request, self._keyed, self._alarms, self._parser)
         saved = self._memory.load()
         if saved is not None:
             self.summary = saved.summary
         self._saved, self._unsaved, self._next_save = saved, False, 0.0
-        self._save_every = SAVE_EVERY if order.save_every is None else order.save_every
-        self._lines = Lines(order.input, order.follow, report)
-        self.output = Output(order.out, saved.output if saved is not None and saved.out == order.out else None, report)
+        self._save_every = SAVE_EVERY if request.save_every is None else request.save_every
+        self._lines = Lines(request.input, request.follow, report)
+        self.output = Output(request.out, saved.output if saved is not None and saved.out == request.out else None, report)
 
     def __enter__(self) -> Watcher:
         return self
@@ -79,8 +130,8 @@ class Watcher:
     def run(self, waiting: Waiting) -> None:
         try:
             if self._saved is not None:
-                self._lines.go_on(self._saved.place, self.order.replay, waiting)
-            elif self.order.state is not None:  # now, so that a place where nothing can be written is told at once
+                self._lines.go_on(self._saved.place, self.request.replay, waiting)
+            elif self.request.state is not None:  # now, so that a place where nothing can be written is told at once
                 self._unsaved = True
                 self._save()
             if self.output.is_empty:
@@ -108,7 +159,7 @@ class Watcher:
             raise ValueError(f"{self._lines.name}: {error}") from None
         data, count = block.data, block.data.count(b"\n") + (not block.data.endswith(b"\n"))
         stopped = None
-        if parsed.bad and self.order.bad_lines == "stop":
+        if parsed.bad and self.request.bad_lines == "stop":
             bad = parsed.bad[0]
             parsed, count = _before(parsed, bad.line), bad.line - block.lines_before - 1
             data = _first_lines(data, count)
@@ -118,7 +169,7 @@ class Watcher:
         texts = [self._advance(parsed, slice(start, start + ROWS)) for start in range(0, len(parsed.lines), ROWS)]
         self._lines.take(data, count)
         self._unsaved = self._unsaved or bool(data)
-        keys = len(self._keyed.numbers) if self.order.key else 0
+        keys = len(self._keyed.numbers) if self.request.key else 0
         self.summary = self.summary._replace(bad_lines=self.summary.bad_lines + len(parsed.bad), keys=keys)
         self.output.write(b"".join(texts))  # once all of the block is learned: a reader may go away at any time
         if stopped is not None:
@@ -137,10 +188,10 @@ class Watcher:
             alarms=s.alarms + int(np.count_nonzero(alarms)),
         )
         written = Written(lines, self._texts_of(numbers), parsed.observed[part], absent, out, alarms)
-        return self._format.text(written.only(alarms) if self.order.only_alarms else written)
+        return self._format.text(written.only(alarms) if self.request.only_alarms else written)
 
     def _texts_of(self, numbers: np.ndarray) -> list[str]:
-        if not self.order.key:
+        if not self.request.key:
             return []
         texts, keys = self._key_texts, self._keyed.numbers
         if len(texts) < len(keys):
@@ -151,12 +202,12 @@ class Watcher:
 
     def _seconds_to_save(self) -> float | None:
         """None where there is nothing to save."""
-        if self.order.state is None or not self._unsaved:
+        if self.request.state is None or not self._unsaved:
             return None
         return max(0.0, self._next_save - time.monotonic())
 
     def _save(self) -> None:
-        if self.order.state is None or not self._unsaved:
+        if self.request.state is None or not self._unsaved:
             return
         start = time.monotonic()
         self._memory.save(self._lines.place, self.summary, self.output)

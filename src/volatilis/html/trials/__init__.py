@@ -1,7 +1,7 @@
 """The report of a run over a table: one HTML file with a picture for each group, made in the same pass as the table.
 
 with report_to("surprise.html") as report:
-    run_table(order, "surprise.csv", watchers=[report])
+    run_table(request, "surprise.csv", watchers=[report])
 """
 
 from __future__ import annotations

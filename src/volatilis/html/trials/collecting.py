@@ -10,10 +10,9 @@ import numpy as np
 from volatilis import families
 from volatilis.html.trials.summaries import Person, Tally
 from volatilis.tables import TableError, column_named, numbers
-from volatilis.trials.engine import Engine
+from volatilis.trials.engine import Engine, Seen
 from volatilis.trials.groups import Group, Key
 from volatilis.trials.measures import Column
-from volatilis.trials.watching import Seen
 
 MOST_STRIPS = 12  # a family with more categories or parameters shows the first
 GROUPS = 500  # groups that are drawn, unless more are asked for
@@ -109,10 +108,10 @@ class Collector:
         """Which columns are kept follows from the learners and the family."""
         self.engine = engine
         family = engine.examples[0].family
-        self.all_strips = strips_for(family, engine.inputs.outcome, engine.order.categories)
+        self.all_strips = strips_for(family, engine.inputs.outcome, engine.request.categories)
         self.strips: list[Strip] = self.all_strips[:MOST_STRIPS]
         self.categorical = isinstance(family, families.Categorical)
-        self.labels = [recipe.label for recipe in engine.order.learners]
+        self.labels = [recipe.label for recipe in engine.request.learners]
         elements = {strip.element for strip in self.strips}
         self.columns: list[Column] = [c for c in engine.columns if c.measure in DRAWN and (c.element or 0) in elements]
         self.prediction = self._prediction_columns()

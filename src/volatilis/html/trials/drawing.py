@@ -43,14 +43,14 @@ ON_DARK = ("#1c2227", 4.5, 1.0)  # towards white
 
 def drawn_numbers(collector: Collector) -> dict[str, Json]:
     """Everything the script needs, as JSON."""
-    order = collector.engine.order
+    request = collector.engine.request
     measures = [name for name in SURPRISES if any(column.measure == name for column in collector.columns)]
     return {
         "by": list(collector.engine.inputs.by),
         "labels": collector.labels,
         "strips": [strip._asdict() for strip in collector.strips],
         "outcomes": list(collector.engine.inputs.outcome),
-        "categories": list(order.categories),
+        "categories": list(request.categories),
         "categorical": collector.categorical,
         "predictions": list(collector.prediction),
         "computed": [[c.label, c.measure, c.element or 0] for c in collector.columns],

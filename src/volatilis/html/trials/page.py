@@ -21,7 +21,7 @@ MANY = 12  # groups from which on there is a search box
 
 def page(collector: Collector) -> str:
     """The whole page of a run that is through."""
-    pictures, labels, order = list(collector.pictures.values()), collector.labels, collector.engine.order
+    pictures, labels, request = list(collector.pictures.values()), collector.labels, collector.engine.request
     notice = " ".join(escape(text) for text in left_out(collector))
     choices = "".join(f'<option value="{escape(label)}">{escape(label)}</option>' for label in labels)
     search = '<input type="search" id="search" placeholder="Search the groups" aria-label="Search the groups">'
@@ -39,7 +39,7 @@ def page(collector: Collector) -> str:
         rows="".join(_row(collector, i, one) for i, one in enumerate(pictures)),
         words=facts([*_marks(collector), *_measures(collector)], "facts"),
         version=version("volatilis"),
-        seed=str(order.seed),
+        seed=str(request.seed),
         data=data_element("data", drawn_numbers(collector)),
     )
     scripts = [resource(__package__, name) for name in SCRIPTS]
@@ -48,23 +48,23 @@ def page(collector: Collector) -> str:
 
 def _style(collector: Collector) -> str:
     """Every learner has a class with its colour: one on white, one in the dark."""
-    pairs = colours(collector.engine.order.learners, collector.engine.examples)
+    pairs = colours(collector.engine.request.learners, collector.engine.examples)
     rules = [filled(__package__, "learner.css", number=str(i), light=light, dark=dark) for i, (light, dark) in enumerate(pairs)]
     return resource(__package__, "report.css") + "".join(rules)
 
 
 def _name(collector: Collector) -> str:
-    return pathlib.Path(os.fspath(collector.engine.order.table)).name
+    return pathlib.Path(os.fspath(collector.engine.request.table)).name
 
 
 def _chips(collector: Collector) -> Iterable[tuple[str, str]]:
     """What was run, under the title."""
-    order, summary = collector.engine.order, collector.engine.summary()
+    request, summary = collector.engine.request, collector.engine.summary()
     yield "rows", f"{summary.rows:,}"
     yield "groups", f"{summary.groups:,}"
     if summary.missing_outcomes:
-        yield "missing outcomes", f"{summary.missing_outcomes:,} ({order.missing})"
-    yield "family", order.family.text
+        yield "missing outcomes", f"{summary.missing_outcomes:,} ({request.missing})"
+    yield "family", request.family.text
 
 
 def _legend(collector: Collector) -> Iterable[str]:
@@ -74,7 +74,7 @@ def _legend(collector: Collector) -> Iterable[str]:
     if collector.prediction:
         kind = "key person marks" if collector.categorical else "key person"
         yield f'<button class="{kind}" {press}>{swatch}{_breakable(", ".join(collector.prediction))}</button>'
-    for i, recipe in enumerate(collector.engine.order.learners):
+    for i, recipe in enumerate(collector.engine.request.learners):
         plain = recipe.label == recipe.name.replace("-", "_")
         text = recipe.text.partition(":")[2] if plain else recipe.text.removeprefix(f"{recipe.label}=")
         shown_as = f"<span>{escape(recipe.label)} <small>{_breakable(text)}</small></span>"

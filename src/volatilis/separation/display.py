@@ -111,7 +111,7 @@ def _show_selections(console: Console, separation: Separation) -> None:
         console.print(f"The paper's predictions with {labels}: none, since {reason}.")
     if not separation.selected:
         return
-    window, second_window = separation.question.first_window, separation.question.second_window
+    window, second_window = separation.request.first_window, separation.request.second_window
     distance = f"prediction {window.prediction:g} ± {window.prediction_width:g} from the prior mean"
     first = [s for s in separation.selected if s.prediction == 1]
     second = [s for s in separation.selected if s.prediction == 2]
@@ -125,7 +125,7 @@ def _show_selections(console: Console, separation: Separation) -> None:
 
 def _alike(separation: Separation) -> str:
     """What counts as the same confidence."""
-    window, confidence = separation.question.first_window, separation.question.confidence
+    window, confidence = separation.request.first_window, separation.request.confidence
     if confidence is None:
         return f"spread {window.spread:g} ± {window.spread_width:g} {window.side} the outcome"
     if window.confidence is None:

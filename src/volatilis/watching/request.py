@@ -6,14 +6,14 @@ import os
 from typing import Any, NamedTuple
 
 from volatilis.catalogue import Recipe, make_family, make_learner
-from volatilis.watching.locks import SUFFIX
-from volatilis.watching.records import Fields
+from volatilis.watching.fields import Fields
 
 BAD_LINES = ("stop", "report")
-SAVE_EVERY = 10.0  # seconds, if not told
+SAVE_EVERY = 10.0  # seconds, if not given
+LOCK_SUFFIX = ".lock"  # of the file beside a state that is in use
 
 
-class Order(NamedTuple):
+class WatchRequest(NamedTuple):
     """What to watch, and how.
 
     input         a file, or - for standard input; `follow`: it grows, and may be rotated
@@ -64,18 +64,18 @@ class Summary(NamedTuple):
         return ", ".join(words)
 
 
-def check_order(order: Order) -> None:
+def check_request(request: WatchRequest) -> None:
     """What can be said before anything is read."""
-    if order.bad_lines not in BAD_LINES:
-        raise ValueError(f"--bad-lines {order.bad_lines}: {', '.join(BAD_LINES)} are accepted")
-    for option, given in (("--replay", order.replay), ("--save-every", order.save_every is not None)):
-        if given and order.state is None:
+    if request.bad_lines not in BAD_LINES:
+        raise ValueError(f"--bad-lines {request.bad_lines}: {', '.join(BAD_LINES)} are accepted")
+    for option, given in (("--replay", request.replay), ("--save-every", request.save_every is not None)):
+        if given and request.state is None:
             raise ValueError(f"{option} has no effect without --state FILE: add that, or leave {option} out")
-    if order.save_every is not None and not order.save_every >= 0.0:
-        raise ValueError(f"--save-every {order.save_every}: seconds, 0 or more, are accepted")
+    if request.save_every is not None and not request.save_every >= 0.0:
+        raise ValueError(f"--save-every {request.save_every}: seconds, 0 or more, are accepted")
     used: dict[str, str] = {}
-    locked = None if order.state is None else order.state + SUFFIX
-    files = ("the input", order.input), ("--out", order.out), ("--state", order.state), ("the lock of --state", locked)
+    locked = None if request.state is None else request.state + LOCK_SUFFIX
+    files = ("the input", request.input), ("--out", request.out), ("--state", request.state), ("the lock of --state", locked)
     for what, path in files:
         if path not in ("-", None):
             other = used.setdefault(os.path.realpath(path), what)
@@ -83,21 +83,23 @@ def check_order(order: Order) -> None:
                 raise ValueError(f"{path} is both {other} and {what}; each needs a file of its own")
 
 
-def learner_of(order: Order) -> Any:
-    for recipe in (order.family, order.learner):
+def learner_of(request: WatchRequest) -> Any:
+    for recipe in (request.family, request.learner):
         if recipe.columns():
             raise ValueError(f"{recipe.text!r}: a parameter from a column is accepted by volatilis run, not by watch")
-    return make_learner(order.learner, make_family(order.family, {}), {})
+    return make_learner(request.learner, make_family(request.family, {}), {})
 
 
-def fields_of(order: Order, learner: Any) -> Fields:
+def fields_of(request: WatchRequest, learner: Any) -> Fields:
     """What stands where in a line, checked against the family."""
     family = learner.family
-    shape, named = family.observations([])[0].shape[1:], len(order.value)
+    shape, named = family.observations([])[0].shape[1:], len(request.value)
     width = shape[0] if shape else None
     if named == 0 or named not in (1, width):
         raise ValueError(f"the family observes {width or 1} numbers at a time; --value names {named}")
-    if order.categories and len(order.categories) != family.categories():
-        raise ValueError(f"--categories names {len(order.categories)}, but the family {order.family.name} does not have as many")
-    codes = {name: float(code) for code, name in enumerate(order.categories)}
-    return Fields(order.key, order.value, width, codes, order.family.name == "bernoulli")
+    if request.categories and len(request.categories) != family.categories():
+        raise ValueError(
+            f"--categories names {len(request.categories)}, but the family {request.family.name} does not have as many"
+        )
+    codes = {name: float(code) for code, name in enumerate(request.categories)}
+    return Fields(request.key, request.value, width, codes, request.family.name == "bernoulli")

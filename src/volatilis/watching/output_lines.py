@@ -17,7 +17,7 @@ import numpy as np
 from volatilis import surprise
 from volatilis.running.drivers import Outputs
 from volatilis.running.traces import defined_readouts
-from volatilis.watching.records import Fields
+from volatilis.watching.fields import Fields
 
 FORMATS = ("jsonl", "csv")
 MEASURES = ("mean", "variance", "bayes_factor_surprise", "shannon_surprise", "adaptation_rate", "run_length")

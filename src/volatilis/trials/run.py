@@ -1,0 +1,182 @@
+"""`volatilis run`: learners over a table of trials. A request in, the table with what every learner made of each row out."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from volatilis._core.terminal import console_of
+from volatilis.catalogue import Recipe
+from volatilis.tables import counted, empty_as_missing, kind_of, writer
+from volatilis.trials.engine import Engine, Summary, Watcher
+from volatilis.trials.groups import Key
+from volatilis.trials.measures import Column
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+
+Progress = Callable[[float], None]
+
+
+class RunRequest(NamedTuple):
+    """What to compute. Columns are given by their names in the file; subject, session and block also by `named`.
+
+    table       a file: CSV, TSV, Parquet or JSON lines, plain or compressed
+    family      what is observed, from `volatilis.catalogue.parse_family`
+    learners    from `volatilis.catalogue.parse_learners`
+    by          the columns whose values make the groups; None: those of subject, session and block that the table has
+    outcome     the outcome's column, or several for a vector
+    trial       the column that numbers the trials, to check their order; None: trial, if the table has it; "none": no check
+    reset       a column that is not 0 where a learner starts anew
+    measures    None: all but those that take long; or names, or ("all",)
+    missing     what a missing outcome means: error, elapse (time passes), skip
+    categories  the names of the categories in their order, where outcomes are texts
+    seed        for learners that sample
+    workers     threads; None: one per core. The numbers are the same
+    named       the file's names of subject, session and block, in pairs: (("subject", "subj_num"),)
+    """
+
+    table: str | os.PathLike[str]
+    family: Recipe
+    learners: tuple[Recipe, ...]
+    by: tuple[str, ...] | None = None
+    outcome: tuple[str, ...] = ("outcome",)
+    trial: str | None = None
+    reset: str | None = None
+    measures: tuple[str, ...] | None = None
+    missing: str = "error"
+    categories: tuple[str, ...] = ()
+    seed: int = 0
+    workers: int | None = None
+    named: tuple[tuple[str, str], ...] = ()
+
+
+class Result(NamedTuple):
+    """A whole table in memory: the input's columns and the computed ones, and what the latter are.
+
+    frame       as a pandas DataFrame, with texts that are all numbers as numbers
+    rows        as one pyarrow RecordBatch, with the input's columns as they stand in the file
+    """
+
+    frame: pd.DataFrame
+    columns: list[Column]
+    by: tuple[str, ...]
+    learners: dict[tuple[str, Key], Any]
+    summary: Summary
+    rows: pa.RecordBatch
+
+
+def run_table(
+    request: RunRequest,
+    out: str | os.PathLike[str] | None,
+    progress: Progress = lambda share: None,
+    watchers: Sequence[Watcher] = (),
+) -> Summary:
+    """Run the learners over a table and write it with the computed columns.
+
+    Memory does not grow with the number of rows: with out = None nothing is written, and only watchers get the results.
+
+    Raises TableError, with file, row, column and value, for what cannot be used; then nothing is written.
+    """
+    typed = out is not None and _keeps_types(out, request)  # refuses at once a name that is not accepted
+    engine = Engine(request, watchers)
+    schema = engine.schema(typed)
+    put = contextlib.nullcontext(_nowhere) if out is None else writer(out, schema)
+    with engine, put as write, ThreadPoolExecutor(1) as writing:
+        written: Future[None] = writing.submit(lambda: None)
+        for batch in engine.batches():  # the next batch is computed while this one is written
+            written.result()
+            written = writing.submit(write, _cast(batch, schema))
+            progress(engine.table.share)
+        written.result()
+        engine.end()
+    progress(1.0)
+    return engine.summary()
+
+
+def compute(
+    request: RunRequest,
+    progress: Progress = lambda share: None,
+    out: str | os.PathLike[str] | None = None,
+    check: Callable[[Result], None] = lambda result: None,
+    watchers: Sequence[Watcher] = (),
+) -> Result:
+    """The same in memory. With `out` the table is written too; it gets its name after `check`, which may raise."""
+    import pyarrow as pa
+
+    typed = out is not None and _keeps_types(out, request)
+    engine = Engine(request, watchers)
+    batches = []
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(engine)
+        shown = engine.schema(typed)
+        write = None if out is None else stack.enter_context(writer(out, shown))
+        for batch in engine.batches():
+            batches.append(batch)
+            if write is not None:
+                write(_cast(batch, shown))
+            progress(engine.table.share)
+        columns = zip(*(batch.columns for batch in batches), strict=True)
+        rows = pa.RecordBatch.from_arrays([pa.concat_arrays(parts) for parts in columns], schema=engine.schema(typed=False))
+        frame = _cast(rows, engine.schema(typed=True)).to_pandas()
+        result = Result(frame, engine.columns, engine.inputs.by, engine.learners(), engine.summary(), rows)
+        progress(1.0)
+        check(result)
+        engine.end()
+    return result
+
+
+def _nowhere(batch: pa.RecordBatch) -> None:
+    """Takes the batches of a table that is not written."""
+
+
+def _keeps_types(out: str | os.PathLike[str], request: RunRequest) -> bool:
+    """Whether this kind of file has types. Refuses what cannot be an output."""
+    if os.fspath(out) == "-":
+        return False
+    if os.path.exists(out) and os.path.exists(request.table) and os.path.samefile(out, request.table):
+        raise ValueError(f"{os.fspath(out)} is the input table; give --out another name")
+    return kind_of(out)[0] in ("parquet", "jsonl")
+
+
+def _cast(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+    """The same columns with the types of a schema."""
+    import pyarrow as pa
+
+    columns = [_cast_column(batch.column(i), field.type) for i, field in enumerate(schema)]
+    return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def _cast_column(values: pa.Array, kind: pa.DataType) -> pa.Array:
+    import pyarrow as pa
+
+    if values.type == kind:
+        return values
+    return empty_as_missing(values).cast(kind) if pa.types.is_string(values.type) else values.cast(kind)
+
+
+def show_summary(summary: Summary, *outputs: str) -> None:
+    """On standard error, since the table may go to standard output."""
+    console = console_of(stderr=True)
+
+    def say(sentence: str) -> None:
+        console.print(sentence, soft_wrap=True)
+
+    where = "".join(f" -> {out}" for out in outputs if out != "-")
+    columns = counted(len(summary.not_finite), "column")
+    say(f"{summary.rows:,} rows in {counted(summary.groups, 'group')}, {columns} computed{where}")
+    slow = {name for names in summary.left_out.values() for name in names}
+    if slow:
+        labels = ", ".join(label for label, names in summary.left_out.items() if names)
+        say(f"{' and '.join(sorted(slow))} of {labels} take long: --measures all includes them")
+    if summary.missing_outcomes:
+        are = "is" if summary.missing_outcomes == 1 else "are"
+        say(f"{counted(summary.missing_outcomes, 'outcome')} {are} missing: surprise is missing there")
+    for name, count in summary.not_finite.items():
+        more = count - summary.missing_outcomes
+        if more > 0:
+            say(f"[yellow]{name}[/yellow] is not a finite number in {more:,} rows with an outcome")
