@@ -53,18 +53,18 @@ CASES: dict[str, tuple[Callable[[], pd.DataFrame], dict[str, Any], list[str]]] =
     "a tab in a trial type": (
         lambda: changed("trial_type", 3, "left\tright"),
         {},
-        ["row 3, column 'trial_type': 'left\\tright' holds a tab, a line break or a double quote", "rename it"],
+        ["row 3, column 'trial_type': 'left\\tright' contains a tab, a line break or a double quote", "rename it"],
     ),
     "a line break in a trial type": (
         lambda: changed("trial_type", 6, "left\nright"),
         {"events_format": "nilearn"},
-        ["row 6, column 'trial_type': 'left\\nright' holds a tab, a line break"],
+        ["row 6, column 'trial_type': 'left\\nright' contains a tab, a line break"],
     ),
     "quotes in a trial type": (lambda: changed("trial_type", 5, '"left"'), {}, ["row 5, column 'trial_type'", "double quote"]),
     "a tab in the name of the outcome": (
         lambda: trials().rename(columns={"outcome": "out\tcome"}),
         {"outcome": "out\tcome"},
-        ["the column's name 'out\\tcome' holds a tab"],
+        ["the column name 'out\\tcome' contains a tab"],
     ),
     "a missing trial type": (
         lambda: changed("trial_type", 3, None),
@@ -74,12 +74,12 @@ CASES: dict[str, tuple[Callable[[], pd.DataFrame], dict[str, Any], list[str]]] =
     "a trial type called as a regressor": (
         lambda: changed("trial_type", 3, "merge_adaptation_rate"),
         {"events_format": "fsl"},
-        ["'merge_adaptation_rate' is a trial_type and a regressor"],
+        ["'merge_adaptation_rate' is both a trial_type and a regressor"],
     ),
     "trial types with one file name": (
         lambda: trials().assign(trial_type=np.where(np.arange(4 * TRIALS) % 2, "go!", "go")),
         {"events_format": "fsl"},
-        ["'go!'", "holds another"],
+        ["'go!'", "which another one has"],
     ),
     "two runs with one file name": (
         lambda: trials().replace({"subject": {"01": "a-b", "02": "ab"}}),

@@ -64,9 +64,13 @@ def test_parts_of_names_are_in_their_order(tmp_path: pathlib.Path) -> None:
 @pytest.mark.parametrize(
     ("changed", "by", "said"),
     [
-        ({"condition": "easy"}, "subject,run,condition", "'condition' is not a part of names that BIDS has"),
-        ({"run": "A"}, "subject,run", "BIDS wants whole numbers as runs, and 'run' has others; --run-by acq=run takes names"),
-        ({}, "run", "no column says whose a run is"),
+        ({"condition": "easy"}, "subject,run,condition", "BIDS has no entity 'condition'"),
+        (
+            {"run": "A"},
+            "subject,run",
+            "BIDS needs whole numbers as runs, and 'run' has other values; --run-by acq=run accepts them",
+        ),
+        ({}, "run", "no column holds the subject"),
     ],
 )
 def test_names_that_are_not_of_bids(tmp_path: pathlib.Path, changed: dict[str, str], by: str, said: str) -> None:

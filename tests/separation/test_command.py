@@ -103,7 +103,7 @@ def test_the_picture(ending: str, table: pathlib.Path, tmp_path: pathlib.Path) -
         (("--out", "x.xls"), "x.xls: the name does not say which kind of table it is"),
         (("--selections", "x"), "x: the name does not say which kind of table it is"),
         (("--prediction", "gues"), "there is no column 'gues'"),
-        (("--measures", "shannon_surprise"), "it takes two regressors at least"),
+        (("--measures", "shannon_surprise"), "at least two regressors are needed"),
         (("--measures", "shannon"), "there is no measure 'shannon'"),
         (("--effect", "2"), "effect = 2 is not accepted"),
         (("--window", "theta=1"), "--window theta=1: not accepted"),

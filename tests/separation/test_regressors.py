@@ -70,7 +70,7 @@ def test_one_regressor_is_not_enough(tmp_path: pathlib.Path) -> None:
 
 def test_leaky_alone_has_no_surprise(tmp_path: pathlib.Path) -> None:
     leaky = ["leaky:omega=0.9", "other=leaky:omega=0.5"]
-    with pytest.raises(ValueError, match="Leaky does not define"):
+    with pytest.raises(ValueError, match="Leaky defines none"):
         separate(SeparateRequest(request_for(simulated(GAUSSIAN), tmp_path, GAUSSIAN, leaky)))
     found = separate(SeparateRequest(request_for(simulated(GAUSSIAN, runs=10), tmp_path, GAUSSIAN, leaky, measures=("mean",))))
     assert len(found.pairs) == 1

@@ -173,7 +173,7 @@ def test_an_estimate_after_the_outcome_is_the_next_trials_prediction(tmp_path: p
     )
     assert repr(after.selected) == repr(before.selected)  # NaN is not itself
     assert sum(s.trials for s in after.selected) > 50
-    with pytest.raises(ValueError, match="name one of them"):
+    with pytest.raises(ValueError, match="exclude each other: name one"):
         separate(SeparateRequest(request, prediction="guess", estimate="estimate"))
 
 

@@ -105,7 +105,9 @@ def test_parameters_in_a_column(tmp_path: pathlib.Path) -> None:
         trials.compute(found._replace(table=saved(frame, tmp_path / "u.csv")))
     frame["noise"] = frame["noise"].astype(object)
     frame.loc[60, "noise"] = "loud"
-    with pytest.raises(TableError, match="row 61, column 'noise': 'loud' is not a number; it is a learner's parameter"):
+    with pytest.raises(
+        TableError, match="row 61, column 'noise': 'loud' is not a number; this column holds a learner's parameter"
+    ):
         trials.compute(found._replace(table=saved(frame, tmp_path / "u.csv")))
 
 
@@ -134,9 +136,11 @@ def test_categories(tmp_path: pathlib.Path) -> None:
     trace = vl.run(vl.Merge(vl.Categorical(3), 0.1, 4), codes)
     for k in range(3):
         np.testing.assert_array_equal(result.frame[f"merge_mean_{k}"], trace.mean[:, k])
-    with pytest.raises(TableError, match=rf"row {np.argmax(codes == 2) + 1}, .*category 'up' was not declared; 'left', 'right'"):
+    with pytest.raises(
+        TableError, match=rf"row {np.argmax(codes == 2) + 1}, .*'up' is not one of the categories: 'left', 'right'"
+    ):
         trials.compute(asked._replace(categories=("left", "right"), family=catalogue.parse_family("categorical:k=2")))
-    with pytest.raises(ValueError, match="--categories names 3, but the family has 4"):
+    with pytest.raises(ValueError, match="--categories names 3 categories, but the family has 4"):
         trials.compute(asked._replace(family=catalogue.parse_family("categorical:k=4")))
     with pytest.raises(TableError, match="is not a number; name the categories with --categories"):
         trials.compute(asked._replace(categories=()))
@@ -150,9 +154,9 @@ def test_vectors(tmp_path: pathlib.Path) -> None:
     result = trials.compute(asked)
     learner = vl.Merge(vl.MultivariateGaussian(np.eye(2), [0, 0], 4 * np.eye(2)), 0.1, 3)
     np.testing.assert_array_equal(result.frame.merge_mean_1, vl.run(learner, y).mean[:, 1])
-    with pytest.raises(ValueError, match=r"the family observes 2 .* at a time; --outcome names 1"):
+    with pytest.raises(ValueError, match=r"an observation of this family has 2 numbers; --outcome names 1 column"):
         trials.compute(asked._replace(outcome=("x",)))
-    with pytest.raises(ValueError, match=r"the family observes 1 .* at a time; --outcome names 2"):
+    with pytest.raises(ValueError, match=r"an observation of this family has 1 number; --outcome names 2 columns"):
         trials.compute(asked._replace(family=catalogue.parse_family("gaussian:sigma=1")))
 
 
@@ -226,10 +230,10 @@ def test_mistakes_in_the_order(tmp_path: pathlib.Path) -> None:
         with pytest.raises(ValueError, match=message):
             trials.compute(order(path)._replace(**change))
     saved(pd.DataFrame({"outcome": [1.0], "merge_mean": [2.0]}), tmp_path / "u.csv")
-    with pytest.raises(ValueError, match="has a column 'merge_mean' already; give the learner another label"):
+    with pytest.raises(ValueError, match="already has a column 'merge_mean'; give the learner another label"):
         trials.compute(order(tmp_path / "u.csv"))
     (tmp_path / "e.csv").write_text("outcome\n")
-    with pytest.raises(ValueError, match="has a header and no rows"):
+    with pytest.raises(ValueError, match="has a header but no rows"):
         trials.compute(order(tmp_path / "e.csv"))
 
 
@@ -250,6 +254,6 @@ def test_a_table_is_not_written_over_itself(tmp_path: pathlib.Path) -> None:
     before = path.read_bytes()
     (tmp_path / "link.csv").symlink_to(path)
     for out in (path, tmp_path / "link.csv"):
-        with pytest.raises(ValueError, match="is the table itself; give --out another name"):
+        with pytest.raises(ValueError, match="is the input table; give --out another name"):
             trials.run_table(order(path), out)
     assert path.read_bytes() == before
