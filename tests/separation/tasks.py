@@ -40,7 +40,12 @@ def request_for(frame: pd.DataFrame, folder: pathlib.Path, family: str, learners
 
 
 def separated(
-    frame: pd.DataFrame, folder: pathlib.Path, family: str, learners: Sequence[str], windows: BothWindows = DEFAULT_WINDOWS, **more: Any
+    frame: pd.DataFrame,
+    folder: pathlib.Path,
+    family: str,
+    learners: Sequence[str],
+    windows: BothWindows = DEFAULT_WINDOWS,
+    **more: Any,
 ) -> tuple[Separation, Result]:
     """What is found, and the plain measures to check it with."""
     request = request_for(frame, folder, family, learners, **more)

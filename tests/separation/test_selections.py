@@ -82,7 +82,9 @@ def compare(
 @pytest.mark.parametrize("windows", [DEFAULT_WINDOWS, AFTER])
 @pytest.mark.parametrize("new", [None, "new"])
 @pytest.mark.parametrize("family", ["gaussian:sigma=0.5", SCALED])
-def test_counts_are_those_of_a_loop_over_trials(family: str, new: str | None, windows: BothWindows, tmp_path: pathlib.Path) -> None:
+def test_counts_are_those_of_a_loop_over_trials(
+    family: str, new: str | None, windows: BothWindows, tmp_path: pathlib.Path
+) -> None:
     frame = simulated(family, runs=4, trials=250)
     frame["new"] = (frame["trial"] % 60 == 0).astype(int)
     found, result = separated(frame, tmp_path, family, LEARNERS, windows, reset=new)
@@ -169,7 +171,8 @@ def test_an_estimate_after_the_outcome_is_the_next_trials_prediction(tmp_path: p
     frame["guess"] = frame.groupby("subject")["estimate"].shift(1)
     request = request_for(frame, tmp_path, "gaussian:sigma=0.5", ["nas12*:p_c=0.1"])
     after, before = (
-        separate(SeparateRequest(request, **{name: column})) for name, column in (("estimate", "estimate"), ("prediction", "guess"))
+        separate(SeparateRequest(request, **{name: column}))
+        for name, column in (("estimate", "estimate"), ("prediction", "guess"))
     )
     assert repr(after.selected) == repr(before.selected)  # NaN is not itself
     assert sum(s.trials for s in after.selected) > 50
