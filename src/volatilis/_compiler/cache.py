@@ -14,6 +14,7 @@ import inspect
 import json
 import os
 import pathlib
+import stat
 import sys
 import types as python_types
 import warnings
@@ -27,6 +28,8 @@ from volatilis._compiler.words import tuple_classes, type_text
 from volatilis._core.files import whole_file
 
 FORMAT = 2  # of the files
+# Versions of Numba that were tried, oldest first. pyproject.toml accepts all from the first to the last of these minor versions.
+TESTED = ("0.62.0", "0.62.1", "0.63.1", "0.64.0", "0.65.0", "0.65.1", "0.66.0", "0.67.0", "0.68.0", "0.68.1")
 
 # The sources of kernels: a module, or a package where the name ends with a slash. Every key holds their text.
 SOURCES = (
@@ -71,7 +74,19 @@ def _environment() -> str:
     for path in source_files():
         digest.update(path.read_bytes())
     versions = [importlib.metadata.version(name) for name in ("numba", "llvmlite", "numpy")]
+    check_numba(versions[0])
     return " ".join([str(FORMAT), digest.hexdigest(), sys.version, *versions, processor()])
+
+
+def check_numba(version: str) -> None:
+    """Refuse a version of Numba outside the range that was tried: its private interfaces, which we use, may be others."""
+    oldest, newest, installed = (tuple(int(part) for part in text.split(".")[:2]) for text in (TESTED[0], TESTED[-1], version))
+    if not oldest <= installed <= newest:
+        first, last, following = (f"{major}.{minor}" for major, minor in (oldest, newest, (newest[0], newest[1] + 1)))
+        raise ImportError(
+            f"volatilis works with Numba {first} to {last}, and {version} is installed: "
+            f"pip install 'numba>={first},<{following}', or set VOLATILIS_COMPILER=numba for a slower way that any Numba can go"
+        )
 
 
 def _fingerprint(value: Any, seen: set[int]) -> str:
@@ -152,16 +167,45 @@ def cache_directory() -> pathlib.Path:
 
 
 def load(key: str) -> Code | None:
-    """The kernel from the cache; None if it is not there or is not whole."""
+    """The kernel from the cache; None if it is not there, is not whole, or somebody else may have written it."""
+    path = cache_directory() / f"{key}.kernel"
     try:
-        content = (cache_directory() / f"{key}.kernel").read_bytes()
-        head, _, code = content.partition(b"\n")
+        if _refused(path.parent, *_owner_and_mode(path.parent.stat())):
+            return None
+        with path.open("rb") as file:
+            if _refused(path, *_owner_and_mode(os.fstat(file.fileno()))):
+                return None
+            head, _, code = file.read().partition(b"\n")
         header = json.loads(head)
         if header["sha256"] != hashlib.sha256(code).hexdigest():
             return None
     except (OSError, ValueError, KeyError, TypeError):
         return None
     return Code(header["symbol"], header["needs_numba"], code)
+
+
+@functools.cache
+def _refused(path: pathlib.Path, owner: int, mode: int) -> bool:
+    """Whether another user may have put machine code there, or altered it; says so, once."""
+    if sys.platform == "win32":  # no owners and modes there: access lists protect the user's folders
+        return False
+    if owner != os.geteuid():
+        reason = f"{path} belongs to another user"
+    elif mode & (stat.S_IWGRP | stat.S_IWOTH):
+        reason = f"other users may write to {path}"
+    else:
+        return False
+    warnings.warn(
+        f"compiled code in the cache is not used, since {reason}; "
+        "make it yours alone (chown, chmod go-w), or set VOLATILIS_CACHE_DIR to another folder",
+        RuntimeWarning,
+        stacklevel=2,
+    )
+    return True
+
+
+def _owner_and_mode(status: os.stat_result) -> tuple[int, int]:
+    return status.st_uid, status.st_mode
 
 
 def save(key: str, code: Code) -> None:
@@ -171,6 +215,8 @@ def save(key: str, code: Code) -> None:
     directory = cache_directory()
     try:
         directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if _refused(directory, *_owner_and_mode(directory.stat())):
+            return
         with whole_file(directory / f"{key}.kernel", private=True) as file:
             file.write(json.dumps(header).encode() + b"\n" + code.object_file)
     except OSError as error:

@@ -21,7 +21,9 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 
 from volatilis._compiler import cache, host
-from volatilis._compiler.translation import translate
+from volatilis._compiler.instructions import INSTRUCTIONS, OPTIONS
+from volatilis._compiler.ordinary import fast_way_works, is_ordinary_chosen, ordinary_call
+from volatilis._compiler.translation import register_functions, translate
 from volatilis._compiler.words import append_words
 
 Arguments = ParamSpec("Arguments")
@@ -46,7 +48,7 @@ class Call:
     """A driver bound to its arguments. Calling it, or its `run`, runs the native code on them, in place."""
 
     def __init__(self, driver: Callable[..., None], *args: Any, release_gil: bool = False) -> None:
-        self.run = _python_call(driver, args) if _plain_python.get() else _native_call(driver, args, release_gil)
+        self.run = _bound(driver, args, release_gil)
 
     def __call__(self) -> None:
         self.run()
@@ -57,12 +59,24 @@ class Call:
         return None if kept is None else kept[0]
 
 
-def _native_call(driver: Callable[..., None], args: tuple[Any, ...], release_gil: bool) -> Callable[[], None]:
+def _bound(driver: Callable[..., None], args: tuple[Any, ...], release_gil: bool) -> Callable[[], None]:
+    """The driver with its arguments, in the way that is taken here."""
+    if _plain_python.get():
+        return _python_call(driver, args)
+    if is_ordinary_chosen():
+        return ordinary_call(driver, args, release_gil)
+    return _native_call(driver, args, release_gil) or ordinary_call(driver, args, release_gil)
+
+
+def _native_call(driver: Callable[..., None], args: tuple[Any, ...], release_gil: bool) -> Callable[[], None] | None:
+    """None where a private interface of Numba has moved."""
     flat: list[int] = []
     kinds: list[object] = []
     append_words(args, flat, kinds)
     words = np.array(flat, dtype=np.int64)
     code = _by_types.get((driver, *kinds)) or _machine_code(driver, args, kinds)
+    if code is None:
+        return None
     function = code.releasing_gil if release_gil else code.holding_gil
     address = ctypes.c_int64(words.ctypes.data)
 
@@ -82,14 +96,17 @@ def _python_call(driver: Callable[..., None], args: tuple[Any, ...]) -> Callable
     return run
 
 
-def _machine_code(driver: Callable[..., None], args: tuple[Any, ...], kinds: list[object]) -> MachineCode:
-    """The machine code: from this process, from the disk cache, or compiled now."""
+def _machine_code(driver: Callable[..., None], args: tuple[Any, ...], kinds: list[object]) -> MachineCode | None:
+    """The machine code: from this process, from the disk cache, or compiled now, if that is possible."""
     key, lasting = cache.kernel_key(driver, args)
     with _lock:
         code = _by_key.get(key)
         if code is None:
             kernel = cache.load(key)
             if kernel is None:
+                if not fast_way_works():
+                    return None
+                register_functions(INSTRUCTIONS, OPTIONS)
                 kernel = host.assemble(translate(driver, args))
                 cache.save(key, kernel)
             code = _by_key[key] = MachineCode(kernel)

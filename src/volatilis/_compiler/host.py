@@ -5,9 +5,12 @@ Another target is another file like this one: its machine, what its text must ha
 
 from __future__ import annotations
 
+import ctypes
 from typing import Any, NamedTuple
 
-from volatilis._compiler.translation import Translation, merged, optimise, prepare_numba
+import numpy as np
+
+from volatilis._compiler.translation import Translation, merged, optimise, start_runtime
 
 
 class Code(NamedTuple):
@@ -36,11 +39,18 @@ def link(code: Code) -> tuple[Any, int]:
     import llvmlite.binding as llvm
 
     if code.needs_numba:
-        prepare_numba()
+        start_runtime()
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine())
     engine.add_object_file(llvm.ObjectFileRef.from_data(code.object_file))
     engine.finalize_object()
     return engine, engine.get_function_address(code.symbol)
+
+
+def call_once(code: Code, words: np.ndarray) -> None:
+    """Load a function of the address of words, and call it."""
+    engine, address = link(code)
+    ctypes.CFUNCTYPE(None, ctypes.c_int64)(address)(words.ctypes.data)
+    del engine
 
 
 def processor() -> str:

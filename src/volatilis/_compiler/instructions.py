@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 # How Numba translates every function here: no wrapper for Python, all inlined into the driver
-OPTIONS = {"error_model": "numpy", "forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+OPTIONS: dict[str, Any] = {"error_model": "numpy", "forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+ORDINARY_OPTIONS: dict[str, Any] = {"error_model": "numpy"}
 
 
 def _fma(function: Callable[..., Any]) -> None:
@@ -34,7 +37,7 @@ def _total(function: Callable[..., Any]) -> None:
     from llvmlite import ir
     from numba import types
     from numba.core import cgutils
-    from numba.extending import intrinsic, overload, register_jitable
+    from numba.extending import intrinsic, overload
 
     word, eight = ir.IntType(64), ir.VectorType(ir.DoubleType(), 8)
     eight_words, nothing = ir.VectorType(word, 8), ir.Constant(eight, [0.0] * 8)
@@ -71,7 +74,21 @@ def _total(function: Callable[..., Any]) -> None:
 
         return types.float64(x, types.int64), generate
 
-    @register_jitable(**OPTIONS)
+    by_loops = _sums_by_loops(OPTIONS)
+
+    def implementation(x: Any, n: Any) -> Any:
+        if isinstance(x, types.Array) and (x.ndim, x.layout, x.dtype) == (1, "C", types.float64):
+            return lambda x, n: emit(x, n)
+        return by_loops
+
+    overload(function, strict=False, jit_options=dict(OPTIONS))(implementation)
+
+
+def _sums_by_loops(options: dict[str, Any]) -> Callable[..., float]:
+    """The eight sums, one after the other, and added up in the same order."""
+    from numba.extending import register_jitable
+
+    @register_jitable(**options)
     def one_of_eight(x, n, lane):  # type: ignore[no-untyped-def]
         result = 0.0
         for i in range(lane, n, 8):
@@ -83,12 +100,7 @@ def _total(function: Callable[..., Any]) -> None:
         c, d = one_of_eight(x, n, 2) + one_of_eight(x, n, 6), one_of_eight(x, n, 3) + one_of_eight(x, n, 7)
         return (a + c) + (b + d)
 
-    def implementation(x: Any, n: Any) -> Any:
-        if isinstance(x, types.Array) and (x.ndim, x.layout, x.dtype) == (1, "C", types.float64):
-            return lambda x, n: emit(x, n)
-        return by_loops
-
-    overload(function, strict=False, jit_options=dict(OPTIONS))(implementation)
+    return by_loops
 
 
 def _eight_zeros(function: Callable[..., Any]) -> None:
@@ -119,5 +131,19 @@ def _eight_zeros(function: Callable[..., Any]) -> None:
         return array._getvalue()
 
 
-# How Numba is told of each
+def _total_by_loops(function: Callable[..., Any]) -> None:
+    from numba.extending import overload
+
+    by_loops = _sums_by_loops(ORDINARY_OPTIONS)
+    overload(function, strict=False, jit_options=dict(ORDINARY_OPTIONS))(lambda x, n: by_loops)
+
+
+def _zeros_by_numpy(function: Callable[..., Any]) -> None:
+    from numba.extending import overload
+
+    overload(function, strict=False, jit_options=dict(ORDINARY_OPTIONS))(lambda: lambda: np.zeros(8))
+
+
+# How Numba is told of each; and how with what Numba documents alone, for the same numbers
 INSTRUCTIONS = {"fma": _fma, "total": _total, "eight_zeros": _eight_zeros}
+ORDINARY_INSTRUCTIONS = {"fma": _fma, "total": _total_by_loops, "eight_zeros": _zeros_by_numpy}

@@ -11,11 +11,11 @@ import contextlib
 import inspect
 import re
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from volatilis._compiler import registry as _registry
-from volatilis._compiler.instructions import INSTRUCTIONS, OPTIONS
+from volatilis._compiler.instructions import OPTIONS
 from volatilis._compiler.words import loader, numba_type, tuple_classes
 
 
@@ -35,7 +35,6 @@ def translate(driver: Callable[..., None], args: tuple[Any, ...]) -> Translation
     import numba
     from numba.core.errors import NumbaError
 
-    prepare_numba()
     load = loader(numba_type(args))
     body = numba.njit(**OPTIONS | {"forceinline": False})(driver)
 
@@ -101,27 +100,31 @@ _known_functions: set[Any] = set()
 _known_methods: set[str] = set()
 
 
-def prepare_numba() -> None:
-    """Tell Numba of all functions and methods that compiled code may call."""
+def start_runtime() -> None:
+    """Define the symbols that a kernel that allocates refers to."""
     from numba.core import registry
     from numba.core.runtime import rtsys
 
-    rtsys.initialize(registry.cpu_target.target_context)  # defines the symbols that a kernel that allocates refers to
+    rtsys.initialize(registry.cpu_target.target_context)
+
+
+def register_functions(instructions: Mapping[str, Callable[..., None]], options: Mapping[str, object]) -> None:
+    """Tell Numba of all functions and methods that compiled code may call, as far as it does not know them."""
     from numba import types
     from numba.extending import overload_method, register_jitable
 
     for function in _registry.instructions:
         if function not in _known_functions:
             _known_functions.add(function)
-            INSTRUCTIONS[function.__name__](function)
+            instructions[function.__name__](function)
     for function in _registry.functions:
         if function not in _known_functions:
             _known_functions.add(function)
-            register_jitable(**OPTIONS)(function)
+            register_jitable(**options)(function)
     for name, signature in _registry.method_signatures.items():
         if name not in _known_methods:
             _known_methods.add(name)
-            overload_method(types.BaseNamedTuple, name, strict=False, jit_options=dict(OPTIONS))(_method_chooser(name, signature))
+            overload_method(types.BaseNamedTuple, name, strict=False, jit_options=dict(options))(_method_chooser(name, signature))
 
 
 def _method_chooser(name: str, signature: inspect.Signature) -> Callable[..., Any]:
@@ -170,6 +173,7 @@ def _translation_only() -> Iterator[None]:
 @contextlib.contextmanager
 def _replaced(owner: type, name: str, replacement: Any) -> Iterator[None]:
     missing = object()
+    getattr(owner, name)  # an error where this interface of Numba has moved
     before = vars(owner).get(name, missing)
     setattr(owner, name, replacement)
     try:

@@ -24,7 +24,7 @@ def reported(command: str, if_stopped: str = "Nothing was written.") -> Iterator
     except BrokenPipeError:
         _forget_standard_output()
         raise SystemExit(CLOSED_PIPE) from None
-    except (ValueError, OSError, ModuleNotFoundError) as error:
+    except (ValueError, OSError, ImportError) as error:
         print(f"volatilis {command}: {_words(error)}", file=sys.stderr)
         if isinstance(error, OSError) and error.errno in NO_ROOM:
             _forget_standard_output()

@@ -1,0 +1,112 @@
+"""Calls of compiled code, and the same as plain Python."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import pytest
+
+import volatilis as vl
+
+from .workshop import Workshop, first_mean, rayleigh
+
+
+def test_plain_python_needs_no_compiler(workshop: Workshop) -> None:
+    workshop.write("rayleigh.py", rayleigh())
+    program = """
+        import json, sys
+        import volatilis as vl
+        from rayleigh import Rayleigh
+        with vl.plain_python():
+            mean = vl.run(vl.Leaky(Rayleigh(2.0, 1.0), 0.9), [0.5]).mean.tolist()
+        print(json.dumps([mean, "numba" in sys.modules]))
+    """
+    mean, numba = workshop.run(program)
+    assert mean == pytest.approx(first_mean(lambda y: y * y), rel=1e-12)
+    assert not numba
+    assert not workshop.kernels()
+
+
+def test_arrays_that_are_not_contiguous_are_refused() -> None:
+    from volatilis._compiler import Call
+
+    def driver(x: Any, out: Any) -> None:
+        out[0] = x[0]
+
+    with pytest.raises(TypeError, match="contiguous"):
+        Call(driver, np.zeros(10)[::2], np.zeros(1))
+
+
+def test_compiled_code_knows_that_arrays_do_not_overlap() -> None:
+    """All arrays of the driver itself, and of nothing else: functions it calls may get the same array twice."""
+    import re
+
+    from volatilis._compiler.instructions import INSTRUCTIONS, OPTIONS
+    from volatilis._compiler.translation import register_functions, translate
+    from volatilis.running import drivers
+
+    learner = vl.VarSMiLe(vl.Gaussian(1.0), 0.1)
+    register_functions(INSTRUCTIONS, OPTIONS)
+    texts, _ = translate(drivers.step, (learner, learner.init(0), np.zeros(1), np.zeros(7)))
+    marked = re.findall(r"^define .*ptr noalias %arg\..*$", "\n".join(texts), flags=re.MULTILINE)
+    assert len(marked) == 1
+    assert re.search(r"\d+stepB", marked[0])
+    assert not re.search(r"ptr %arg\.", marked[0])
+
+
+# --- plain Python, in one thread and not in another --------------------------------------------------------------------
+
+
+def copy_one(x: Any, out: Any) -> None:
+    out[0] = x[0]
+
+
+def test_plain_python_holds_in_one_thread_alone() -> None:
+    """Two overlapping contexts: the first ends while the second is open. Neither reaches the other thread, or stays on."""
+    from volatilis._compiler import Call
+
+    first_open, second_open, first_closed = (threading.Event() for _ in range(3))
+
+    def is_python() -> bool:
+        return Call(copy_one, np.ones(1), np.zeros(1)).words() is None
+
+    def first() -> list[bool]:
+        ways = [is_python()]
+        with vl.plain_python():
+            first_open.set()
+            second_open.wait(30)
+            ways.append(is_python())
+        ways.append(is_python())
+        first_closed.set()
+        return ways
+
+    def second() -> list[bool]:
+        first_open.wait(30)
+        ways = [is_python()]
+        with vl.plain_python():
+            second_open.set()
+            first_closed.wait(30)
+            ways.append(is_python())
+        ways.append(is_python())
+        return ways
+
+    with ThreadPoolExecutor(2) as pool:
+        assert [future.result() for future in (pool.submit(first), pool.submit(second))] == [[False, True, False]] * 2
+    assert not is_python()
+
+
+def test_plain_python_reaches_the_threads_of_run_many(workshop: Workshop) -> None:
+    program = """
+        import json, sys
+        import numpy as np
+        import volatilis as vl
+        family = vl.Gaussian(1.0)
+        with vl.plain_python():
+            learners = (vl.Leaky(family, 0.5), vl.Merge(family, 0.1, 2))
+            many = [vl.run_many(learner, np.ones((130, 2)), workers=2) for learner in learners]
+        print(json.dumps([float(many[0][7].mean[1]), "numba" in sys.modules]))
+    """
+    assert workshop.run(program) == [1.0, False]
