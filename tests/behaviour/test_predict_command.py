@@ -18,7 +18,7 @@ from volatilis.cli import app
 from volatilis.predictions.hypotheses import BAYES_FACTOR, SHANNON
 
 from ..exact import read_table
-from .indicators import table
+from ..predictions.people import table
 
 FAMILY = "gaussian:sigma=10,mu_0=150,sigma_0=20"
 KNOWN = "nas12*:p_c=0.1"

@@ -10,7 +10,8 @@ import numpy as np
 
 from volatilis._core.terminal import console_of, table
 from volatilis.behaviour.indicators.request import PredictResult
-from volatilis.predictions.estimators import ADJUSTED, ESTIMATORS, PAPER
+from volatilis.plots.predictions import Curve, Observed, draw_observed
+from volatilis.predictions.estimators import ADJUSTED, ESTIMATORS, PAPER, mean_and_error
 from volatilis.predictions.hypotheses import Row
 from volatilis.predictions.windows import SIGNS
 from volatilis.tables import save_figure, write_columns
@@ -33,9 +34,7 @@ def write(result: PredictResult, out: str | None = None, people: str | None = No
     if people is not None:
         write_people(people, result)
     if plot is not None:
-        from volatilis.plots.observed_predictions import draw
-
-        save_figure(draw(result.analysis, result.request.indicator), plot, DPI)
+        save_figure(draw_observed(_observed(result)), plot, DPI)
 
 
 def write_hypotheses(path: str | os.PathLike[str], result: PredictResult) -> None:
@@ -72,6 +71,37 @@ def write_people(path: str | os.PathLike[str], result: PredictResult) -> None:
             trials_in_window = int(estimates[PAPER].counts[place])
             rows.append((trials.name, prediction, sign, window, trials_in_window, *means, warnings))
     write_columns(path, dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)))
+
+
+def _observed(result: PredictResult) -> Observed:
+    """What the picture shows."""
+    from scipy import stats
+
+    analysis = result.analysis
+
+    def curve(values: np.ndarray) -> Curve:
+        return Curve(*mean_and_error(values.T))
+
+    def difference(means: np.ndarray) -> Curve:
+        values = means[:, 0] - means[:, 1]
+        mean, error = curve(values)
+        people = np.sum(~np.isnan(values), axis=0)
+        reach = error * stats.t.ppf(0.5 + 0.5 * analysis.level, np.maximum(people - 1, 1))
+        return Curve(mean, np.where(people > 1, reach, 0.0))
+
+    means = analysis.first[PAPER].means
+    at_p = analysis.second[PAPER].means if analysis.second else np.zeros((0, 0))
+    return Observed(
+        indicator=result.request.indicator,
+        level=analysis.level,
+        errors=np.array(analysis.first_window.errors),
+        signs=(curve(means[:, 0]), curve(means[:, 1])),
+        differences={name: difference(estimates.means) for name, estimates in analysis.first.items()},
+        people=np.sum(~np.isnan(means).any(axis=1), axis=0),
+        p=np.array(analysis.second_window.p),
+        probabilities={name: curve(estimates.means) for name, estimates in analysis.second.items()},
+        people_at_p=np.sum(~np.isnan(at_p), axis=0),
+    )
 
 
 # --- the terminal --------------------------------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ from volatilis.predictions.hypotheses import (
 )
 from volatilis.predictions.windows import believe
 
-from .indicators import FLAT, P_C, person
+from .people import FLAT, P_C, person
 
 FIRST, SECOND = FirstWindow(), SecondWindow()
 
