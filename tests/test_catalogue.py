@@ -7,6 +7,8 @@ import pytest
 import volatilis as vl
 from volatilis import catalogue
 from volatilis.catalogue import FAMILIES, LEARNERS, FromColumn
+from volatilis.families._base import RECORDS as FAMILY_RECORDS
+from volatilis.learners._kinds import RECORDS as LEARNER_RECORDS
 
 GAUSSIAN = vl.Gaussian(10.0, 150.0, 87.0)
 
@@ -16,8 +18,9 @@ def learner(text: str, family: object = GAUSSIAN, **row: float) -> object:
 
 
 def test_everything_public_is_there() -> None:
-    families = {getattr(vl, name) for name in vl.__all__ if getattr(getattr(vl, name), "_is_family", False)}
-    learners = {getattr(vl, name) for name in vl.__all__ if getattr(getattr(vl, name), "_is_learner", False)}
+    public = [getattr(vl, name) for name in vl.__all__]
+    families = {value for value in public if isinstance(value, type) and value in FAMILY_RECORDS}
+    learners = {value for value in public if isinstance(value, type) and value in LEARNER_RECORDS}
     assert families == set(FAMILIES.values())
     assert learners == set(LEARNERS.values())
     assert len(families) == 8

@@ -20,10 +20,10 @@ import pytest
 import volatilis as vl
 import volatilis.running.stream as stream_module
 from volatilis._core.fields import AnyFamily
+from volatilis.learners._base import Info
 from volatilis.learners._base import learner_with_one_belief as own_learner
 from volatilis.learners._hypotheses import Hypotheses
 from volatilis.learners._one_belief import OneBelief
-from volatilis.learners._step import Info
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt

@@ -11,41 +11,21 @@ trace.plot(theta=theta).savefig("trace.png")
 from importlib import import_module as _import_module
 from typing import Any as _Any
 
-# Nothing is imported before it is used, so that a command that needs no numbers answers at once.
+# Nothing is imported before it is used, so that a command that needs no numbers answers at once. Families and learners are not
+# named here: their packages know which there are.
 _MODULES = {
     "_compiler": ("CompilationError", "cache_directory", "compiled_function", "plain_python", "python_only"),
     "environments": ("ChangingEnvironment",),
-    "families": (
-        "Bernoulli",
-        "Categorical",
-        "Exponential",
-        "Gaussian",
-        "GaussianUnknownVariance",
-        "MultivariateGaussian",
-        "MultivariateGaussianUnknownCovariance",
-        "Poisson",
-        "family",
-        "scalar_family",
-    ),
-    "learners": (
-        "ExactBayes",
-        "Leaky",
-        "Merge",
-        "MessagePassing",
-        "Nas10",
-        "Nas10Star",
-        "Nas12",
-        "Nas12Star",
-        "ParticleFilter",
-        "SMiLe",
-        "StratifiedResampling",
-        "VarSMiLe",
-    ),
+    "families": ("family", "scalar_family"),
     "running": ("Belief", "StateFileError", "Step", "Stream", "Trace", "Traces", "run", "run_many"),
 }
 _PLACES = {name: module for module, names in _MODULES.items() for name in names}
 
-__all__ = sorted(_PLACES)
+
+def _recorded() -> dict[str, type]:
+    """All families and learners by the names of their classes."""
+    families, learners = (_import_module(f"{__name__}.{package}") for package in ("families", "learners"))
+    return {**families.FAMILIES, **learners.LEARNERS}
 
 
 def __getattr__(name: str) -> _Any:
@@ -53,11 +33,17 @@ def __getattr__(name: str) -> _Any:
         from importlib.metadata import version
 
         return version("volatilis")
-    if name not in _PLACES:
+    if name == "__all__":
+        return sorted([*_PLACES, *_recorded()])
+    if name in _PLACES:
+        value = getattr(_import_module(f"{__name__}.{_PLACES[name]}"), name)
+    else:
+        value = None if name.startswith("_") else _recorded().get(name)
+    if value is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = globals()[name] = getattr(_import_module(f"{__name__}.{_PLACES[name]}"), name)
+    globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
-    return [*__all__, "__version__"]
+    return [*__getattr__("__all__"), "__version__"]

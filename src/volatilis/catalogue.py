@@ -9,57 +9,24 @@ gaussian:sigma=column:noise                  a parameter that stands in a column
 from __future__ import annotations
 
 import difflib
-import inspect
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from volatilis import families, learners
-from volatilis._core.fields import DERIVED, rules_of
+from volatilis._core.records import Parameter
+from volatilis.families._base import Family, FamilyRecord
+from volatilis.learners._base import Learner
+from volatilis.learners._kinds import LearnerRecord
 
-FAMILIES: Mapping[str, type] = {
-    "gaussian": families.Gaussian,
-    "gaussian-unknown-variance": families.GaussianUnknownVariance,
-    "multivariate-gaussian": families.MultivariateGaussian,
-    "multivariate-gaussian-unknown-covariance": families.MultivariateGaussianUnknownCovariance,
-    "categorical": families.Categorical,
-    "bernoulli": families.Bernoulli,
-    "poisson": families.Poisson,
-    "exponential": families.Exponential,
-}
-LEARNERS: Mapping[str, type] = {
-    "exact-bayes": learners.ExactBayes,
-    "merge": learners.Merge,
-    "message-passing": learners.MessagePassing,
-    "particle-filter": learners.ParticleFilter,
-    "stratified-resampling": learners.StratifiedResampling,
-    "varsmile": learners.VarSMiLe,
-    "smile": learners.SMiLe,
-    "nas10-star": learners.Nas10Star,
-    "nas12-star": learners.Nas12Star,
-    "nas10": learners.Nas10,
-    "nas12": learners.Nas12,
-    "leaky": learners.Leaky,
-}
-ALIASES: Mapping[str, str] = {  # the paper's names
-    "exact": "exact-bayes",
-    "mp": "message-passing",
-    "pf": "particle-filter",
-    "sor": "stratified-resampling",
-    "nas10*": "nas10-star",
-    "nas12*": "nas12-star",
-}
+FAMILY_RECORDS: Mapping[str, FamilyRecord] = {record.name: record for record in families.records()}
+LEARNER_RECORDS: Mapping[str, LearnerRecord] = {record.name: record for record in learners.records()}
+FAMILIES: Mapping[str, type] = {name: record.cls for name, record in FAMILY_RECORDS.items()}
+LEARNERS: Mapping[str, type] = {name: record.cls for name, record in LEARNER_RECORDS.items()}
+ALIASES: Mapping[str, str] = {alias: name for name, record in LEARNER_RECORDS.items() for alias in record.aliases}
 LABEL = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 COLUMN = "column:"
-
-
-class Parameter(NamedTuple):
-    """A parameter of a family or learner: what it accepts in words; `default` is None where one must be given."""
-
-    name: str
-    default: Any
-    accepts: str
 
 
 class FromColumn(NamedTuple):
@@ -102,24 +69,18 @@ class Recipe(NamedTuple):
 # --- what there is -------------------------------------------------------------------------------------------------------
 
 
-def parameters(name: str) -> list[Parameter]:
+def parameters(name: str) -> Sequence[Parameter]:
     """The parameters of a family or learner, but for a learner's family."""
-    cls = FAMILIES.get(name) or LEARNERS[name]
-    signature = inspect.signature(cls.__new__).parameters if name in ("nas10", "nas12") else None
-    rules = rules_of(families.Gaussian) | rules_of(cls) if signature else rules_of(cls)
-    defaults: Mapping[str, Any]
-    if signature:
-        defaults = {n: None if p.default is p.empty else p.default for n, p in signature.items() if n != "cls"}
-    else:
-        defaults = {n: cls._field_defaults.get(n) for n in cls._fields}  # type: ignore[attr-defined]
-    given = {n: default for n, default in defaults.items() if n != "family" and default is not DERIVED}
-    return [Parameter(n, default, rules[n].words) for n, default in given.items()]
+    return _record(name).parameters
 
 
 def sentence(name: str) -> str:
     """The first sentence of its description."""
-    text = inspect.getdoc(FAMILIES.get(name) or LEARNERS[name]) or ""
-    return " ".join(text.split("\n\n")[0].split())
+    return _record(name).sentence
+
+
+def _record(name: str) -> FamilyRecord | LearnerRecord:
+    return FAMILY_RECORDS.get(name) or LEARNER_RECORDS[name]
 
 
 # --- from text -----------------------------------------------------------------------------------------------------------
@@ -146,28 +107,22 @@ def parse_learners(texts: Iterable[str]) -> list[Recipe]:
     return named
 
 
-def make_family(recipe: Recipe, row: Mapping[str, Any]) -> Any:
-    return _make(recipe, FAMILIES[recipe.name], recipe.values(row))
-
-
-def make_learner(recipe: Recipe, family: Any, row: Mapping[str, Any]) -> Any:
-    """The learner for a family. Nas10 and Nas12 take their noise and prior mean from it, as far as they are not given."""
-    cls, values = LEARNERS[recipe.name], recipe.values(row)
-    if cls in (learners.Nas10, learners.Nas12):
-        if not isinstance(family, families.Gaussian):
-            raise ValueError(f"{recipe.text!r}: {cls.__name__} is defined for the family gaussian only")
-        return _make(recipe, cls, {"sigma": family.sigma, "mu_0": family.mu_0} | values)
-    return _make(recipe, cls, {"family": family} | values)
-
-
-def _make(recipe: Recipe, cls: type, values: dict[str, Any]) -> Any:
+def make_family(recipe: Recipe, row: Mapping[str, Any]) -> Family:
     try:
-        return cls(**values)
+        return FAMILIES[recipe.name](**recipe.values(row))
     except (ValueError, TypeError) as error:
         raise ValueError(f"{recipe.text!r}: {error}") from None
 
 
-def parse(text: str, known: Mapping[str, type], kind: str, described: Callable[[str], list[Parameter]]) -> Recipe:
+def make_learner(recipe: Recipe, family: Family, row: Mapping[str, Any]) -> Learner:
+    """The learner for a family. Nas10 and Nas12 take their noise and prior mean from it, as far as they are not given."""
+    try:
+        return LEARNER_RECORDS[recipe.name].make(family, recipe.values(row))
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"{recipe.text!r}: {error}") from None
+
+
+def parse(text: str, known: Mapping[str, type], kind: str, described: Callable[[str], Sequence[Parameter]]) -> Recipe:
     """A recipe for one of the classes known; `described` tells the parameters of each."""
     head, _, tail = text.partition(":")
     label, equals, name = head.rpartition("=")
@@ -185,7 +140,7 @@ def parse(text: str, known: Mapping[str, type], kind: str, described: Callable[[
     return Recipe(label, key, tuple(_fields(text, tail, key, described(key))), text)
 
 
-def _fields(text: str, tail: str, name: str, described: list[Parameter]) -> Iterable[tuple[str, Any]]:
+def _fields(text: str, tail: str, name: str, described: Sequence[Parameter]) -> Iterable[tuple[str, Any]]:
     accepted, seen = {p.name: p for p in described}, set()
     for item in _split(tail):
         field, equals, value = (part.strip() for part in item.partition("="))
@@ -200,8 +155,7 @@ def _fields(text: str, tail: str, name: str, described: list[Parameter]) -> Iter
         seen.add(field)
         yield field, _value(text, field, value)
     for parameter in accepted.values():
-        from_family = name in ("nas10", "nas12") and parameter.name == "sigma"
-        if parameter.default is None and parameter.name not in seen and not from_family:
+        if parameter.default is None and parameter.name not in seen and not parameter.from_family:
             raise ValueError(f"{text!r}: {parameter.name} is missing; it must be {parameter.accepts}")
 
 

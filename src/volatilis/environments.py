@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from volatilis._core.fields import AnyFamily, Probability, validated
+from volatilis._core.fields import Probability, validated
 from volatilis._core.seeds import seed_sequence
+from volatilis.families._base import AnyFamily
 
 
 class Sample(NamedTuple):

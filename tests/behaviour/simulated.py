@@ -34,9 +34,9 @@ def believed(learner: Any, y: Any, after: bool = False, reset: Any = None, missi
     """Mean and standard deviation of the belief at the moment of each response, from `vl.run`."""
     trace = vl.run(learner, y, reset=reset, missing=missing)
     mean = np.asarray(trace.mean, dtype=float)
-    sd = np.sqrt(trace.variance) if "variance" in type(learner)._readouts else np.full(mean.shape, np.nan)
+    sd = np.sqrt(trace.variance) if "variance" in learner.readouts() else np.full(mean.shape, np.nan)
     first = vl.Stream(learner).belief
-    start = first.mean, np.sqrt(first.variance) if "variance" in type(learner)._readouts else np.nan
+    start = first.mean, np.sqrt(first.variance) if "variance" in learner.readouts() else np.nan
     if np.any(np.isnan(start[0])):  # a learner without a prior of its own
         start = vl.Stream(vl.VarSMiLe(learner.family, 1.0)).belief.mean, np.nan
     if after:

@@ -129,11 +129,11 @@ def test_learners_that_look_alike_get_different_colours(tmp_path: pathlib.Path) 
 
     made = report(order(tmp_path, trials(1), GAUSSIAN, ["merge:n=20,p_c=0.1", "slow=merge:n=20,p_c=0.01", "exact:p_c=0.1"]))
     engine = made.collector.engine
-    light = [pair[0] for pair in colours(engine.request.learners, engine.examples)]
+    light = [pair[0] for pair in colours(engine.examples)]
     assert light[0] == look("Merge20").colour  # as in the figures
     assert light[2] == look("Exact Bayes").colour
     assert len(set(light)) == 3
-    dark = [pair[1] for pair in colours(engine.request.learners, engine.examples)]
+    dark = [pair[1] for pair in colours(engine.examples)]
     assert all(sum(int(colour[i : i + 2], 16) for i in (1, 3, 5)) > 200 for colour in dark)
     styles = [text for name, text in elements(made.html).texts if name == "style"]
     assert all(colour in styles[0] for colour in light + dark)

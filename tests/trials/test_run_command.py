@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pathlib
+import re
 import shlex
 import shutil
 import signal
 import subprocess
 import sys
+import termios
 import time
 
 import numpy as np
@@ -171,9 +174,33 @@ def test_standard_output_that_is_closed(trials: pathlib.Path) -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_names_are_never_cut() -> None:
-    for words in ("families", "learners"):
-        assert "…" not in volatilis(words, width="80")[1]
+@pytest.mark.parametrize("words", ["families", "learners", "responses"])
+def test_lists_read_whole_at_80_columns(words: str) -> None:
+    """No line is longer, and every word that stands in a wide list stands in this one, in the same order."""
+    code, narrow, _ = volatilis(words, width="80")
+    assert code == 0
+    assert max(map(len, narrow.splitlines())) <= 80
+    assert "…" not in narrow
+    assert narrow.split() == volatilis(words, width="1000")[1].split()
+
+
+def test_lists_read_whole_on_a_terminal_of_80_columns() -> None:
+    import pty
+
+    leader, follower = pty.openpty()
+    termios.tcsetwinsize(follower, (24, 80))
+    environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+    with subprocess.Popen([*COMMAND, "families"], stdout=follower, stdin=follower, env=environment) as process:
+        os.close(follower)
+        shown = b""
+        with contextlib.suppress(OSError):  # where the other end is closed
+            while piece := os.read(leader, 4096):
+                shown += piece
+        assert process.wait(60) == 0
+    os.close(leader)
+    text = re.sub(r"\x1b\[[0-9;]*m", "", shown.decode())
+    assert max(map(len, text.splitlines())) <= 80
+    assert text.split() == volatilis("families", width="1000")[1].split()
 
 
 def test_lists() -> None:

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import volatilis as vl
+from volatilis.learners._base import put
 from volatilis.learners._hypotheses import Hypotheses
-from volatilis.learners._many import kept_arrays, many_states, put
 from volatilis.running.drivers import ELAPSE, OBSERVE, SKIP
 from volatilis.watching.keyed import ROWS, Keyed
 
@@ -59,7 +59,7 @@ def same(learner: Any, out: dict[str, np.ndarray], steps: list[Any]) -> None:
     means = out["means"].reshape(len(steps), size)
     np.testing.assert_array_equal(means, np.array([np.atleast_1d(step.mean) for step in steps]))
     np.testing.assert_array_equal(out["run_length"], [step.run_length for step in steps])
-    if "gamma" in learner._readouts:
+    if "gamma" in learner.readouts():
         np.testing.assert_array_equal(out["variances"].reshape(means.shape), [np.atleast_1d(s.variance) for s in steps])
         np.testing.assert_array_equal(out["gamma"], [step.adaptation_rate for step in steps])
         np.testing.assert_array_equal(out["log_p_0"] - out["log_p"], [step.log_bayes_factor_surprise for step in steps])
@@ -132,13 +132,13 @@ def test_what_is_kept_of_a_state_is_enough(learner: Any) -> None:
     state = learner.init(3)
     for y in (0.3, -1.0, 2.0, 2.2):
         learner.update(state, y)
-    states = many_states(learner.init(0), 2)
+    states = learner.init(0).many(2)
     put(states, 1, state)
     for y in (2.1, 0.0, 0.1):
         assert learner.update(state, y) == learner.update(states.at(1), y)
-    for name, array in kept_arrays(state).items():
-        np.testing.assert_array_equal(array, kept_arrays(states)[name][1])
-    assert not any(array[0].any() for array in kept_arrays(states).values())
+    for name, array in state.kept_arrays().items():
+        np.testing.assert_array_equal(array, states.kept_arrays()[name][1])
+    assert not any(array[0].any() for array in states.kept_arrays().values())
     assert isinstance(state, Hypotheses) == isinstance(states.at(1), Hypotheses)
 
 

@@ -13,14 +13,16 @@ A field is cast and checked once, at construction; kernels check nothing.
 from __future__ import annotations
 
 import functools
+import inspect
 import numbers
 import operator
-from collections.abc import Callable, Mapping
-from typing import Annotated, Any, NamedTuple, TypeVar, get_type_hints
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar, get_type_hints
 
 import numpy as np
 
 C = TypeVar("C", bound=type)
+_EMPTY = inspect.Parameter.empty
 
 
 class _Derived:
@@ -31,6 +33,11 @@ class _Derived:
 
 
 DERIVED: Any = _Derived()
+
+
+def derived(*, init: Literal[False] = False) -> Any:
+    """The default of a field that is computed: `axes: Matrix = derived()`."""
+    return DERIVED
 
 
 class Rule(NamedTuple):
@@ -80,9 +87,6 @@ Matrix = Annotated[
     np.ndarray,
     Rule(_array, lambda v: v.ndim == 2 and v.size > 0 and _finite(v), "a square matrix of finite numbers"),
 ]
-AnyFamily = Annotated[
-    Any, Rule(lambda v: v, lambda v: getattr(type(v), "_is_family", False), "a family, such as volatilis.Gaussian(sigma=1)")
-]
 _BY_TYPE: Mapping[Any, Rule] = {
     float: Rule(_float, _finite, "a finite number"),
     int: Rule(_int, lambda v: True, "a whole number"),
@@ -92,26 +96,35 @@ _BY_TYPE: Mapping[Any, Rule] = {
 def validated(cls: C) -> C:
     """Check and cast the fields of a NamedTuple at construction.
 
-    A class may add `_check(self) -> None` for what concerns several fields at once: it raises ValueError.
+    A class may add `_check(self) -> None` for what concerns several fields at once: it raises ValueError. Fields whose default is
+    DERIVED are computed, by its static method `_derive(**fields)`: nobody gives them, and no signature shows them.
     """
-    rules = {name: _rule(hint) for name, hint in get_type_hints(cls, include_extras=True).items()}
+    rules = {name: rule_of(hint) for name, hint in get_type_hints(cls, include_extras=True).items()}
     defaults = cls._field_defaults  # type: ignore[attr-defined]
-    derived = {name for name, value in defaults.items() if value is DERIVED}
-    plain_new = cls.__new__
+    names: tuple[str, ...] = cls._fields  # type: ignore[attr-defined]
+    computed = {name for name, value in defaults.items() if value is DERIVED}
+    places = [place for place, name in enumerate(names) if name not in computed]
+    plain_new, checks = cls.__new__, hasattr(cls, "_check")
 
     @functools.wraps(plain_new)
     def validating_new(kind: Any, *args: Any, **kwargs: Any) -> Any:
+        if computed and (len(args) > len(places) or not computed.isdisjoint(kwargs)):
+            shown = ", ".join(names[place] for place in places)
+            raise TypeError(f"{kind.__name__} takes {shown}, and nothing else")
         given = plain_new(kind, *args, **kwargs)._asdict()
-        fields = {name: _checked(kind.__name__, name, rules.get(name), given[name]) for name in given if name not in derived}
-        if derived:
+        fields = {name: _checked(kind.__name__, name, rules.get(name), given[name]) for name in given if name not in computed}
+        if computed:
             fields |= {name: _checked(kind.__name__, name, rules[name], v) for name, v in kind._derive(**fields).items()}
         instance = tuple.__new__(kind, [fields[name] for name in kind._fields])
-        if hasattr(kind, "_check"):
+        if checks:
             instance._check()
         return instance
 
     cls.__new__ = validating_new  # type: ignore[assignment]
     cls._make = classmethod(lambda kind, values: kind(*values))  # type: ignore[attr-defined]
+    _show_signature(cls, get_type_hints(cls), {names[place]: defaults.get(names[place], _EMPTY) for place in places})
+    if computed:
+        _hide(cls, computed, places)
     cls.__repr__ = _shown  # type: ignore[assignment,method-assign]
     if any(rule is not None and rule.cast is _array for rule in rules.values()):
         cls.__eq__ = _equal  # type: ignore[assignment,method-assign]
@@ -120,9 +133,38 @@ def validated(cls: C) -> C:
     return cls
 
 
+def _show_signature(cls: Any, types: Mapping[str, Any], defaults: Mapping[str, Any]) -> None:
+    """What a user gives, as plain types: that is what `help` and `inspect.signature` show."""
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    shown = [inspect.Parameter(name, kind, default=default, annotation=types[name]) for name, default in defaults.items()]
+    cls.__signature__ = inspect.Signature(shown)
+    cls.__new__.__signature__ = inspect.Signature([inspect.Parameter("cls", kind), *shown])
+    cls.__new__.__doc__ = f"Create new instance of {cls.__name__}({', '.join(defaults)})"
+
+
+def show_signature_of_new(cls: Any) -> None:
+    """The same for a class whose `__new__` takes others than its fields."""
+    taken = list(inspect.signature(cls.__new__).parameters.values())[1:]
+    hints = get_type_hints(cls.__new__)
+    cls.__signature__ = inspect.Signature([one.replace(annotation=hints[one.name]) for one in taken])
+
+
+def _hide(cls: Any, computed: Collection[str], places: Sequence[int]) -> None:
+    """Derived fields are not among what a copy or a pattern takes, and are said to be computed."""
+    setattr(cls, "__match_args__", _at(cls._fields, places))  # noqa: B010 (a type checker forbids the assignment)
+    cls._make = classmethod(lambda kind, values: kind(*_at(tuple(values), places)))
+    cls.__getnewargs__ = lambda self: _at(self, places)
+    for name in computed:
+        vars(cls)[name].__doc__ = "Computed from the other fields; never given."
+
+
+def _at(values: tuple[Any, ...], places: Sequence[int]) -> tuple[Any, ...]:
+    return tuple(values[place] for place in places)
+
+
 def rules_of(cls: type) -> dict[str, Rule]:
     """What each field of a validated class accepts."""
-    rules = {name: _rule(hint) for name, hint in get_type_hints(cls, include_extras=True).items()}
+    rules = {name: rule_of(hint) for name, hint in get_type_hints(cls, include_extras=True).items()}
     return {name: rule for name, rule in rules.items() if rule is not None}
 
 
@@ -153,11 +195,12 @@ def _shown(self: Any) -> str:
     return f"{type(self).__name__}({fields})"
 
 
-def _rule(hint: Any) -> Rule | None:
+def rule_of(hint: Any) -> Rule | None:
+    """What an annotation says that a field accepts."""
     for extra in getattr(hint, "__metadata__", ()):
         if isinstance(extra, Rule):
             return extra
-    return _BY_TYPE.get(hint)
+    return _BY_TYPE.get(getattr(hint, "__origin__", hint))
 
 
 def _checked(owner: str, name: str, rule: Rule | None, value: Any) -> Any:

@@ -13,7 +13,6 @@ from volatilis.behaviour.drivers import score_responses, score_with_copies
 from volatilis.behaviour.people import Person, Trials
 from volatilis.behaviour.responses._base import ResponseModel
 from volatilis.learners._base import Learner
-from volatilis.learners._many import many_states
 from volatilis.running.drivers import OBSERVE, RESET
 
 Make = Callable[
@@ -140,7 +139,7 @@ class _SampledPart(_Part):
     def _prepare(self) -> None:
         copies = self._keys.size
         self._chooser = generator_key(np.random.SeedSequence(self._keys.tolist()))
-        self._state, self._choosing = many_states(self._learner.init(0), copies), np.empty(1, dtype=np.uint64)
+        self._state, self._choosing = self._learner.init(0).many(copies), np.empty(1, dtype=np.uint64)
         self._driver = score_with_copies
         self._rooms = (self._choosing, self._last, np.empty(copies), np.empty(copies), self.out)
 

@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+import textwrap
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING
 
 from volatilis.cli.errors import reported
 
 if TYPE_CHECKING:
-    from volatilis.catalogue import Parameter
+    from volatilis._core.records import Parameter
 
 
 def learners() -> None:
     """List the learners."""
     from volatilis.catalogue import LEARNERS, parameters, sentence
 
-    _show("learners", "learner", LEARNERS, parameters, sentence)
+    _show("learners", LEARNERS, parameters, sentence)
 
 
 def families() -> None:
     """List the families: what can be observed."""
     from volatilis.catalogue import FAMILIES, parameters, sentence
 
-    _show("families", "family", FAMILIES, parameters, sentence)
+    _show("families", FAMILIES, parameters, sentence)
 
 
 def responses() -> None:
@@ -42,26 +43,34 @@ def responses() -> None:
     """
     from volatilis.behaviour.responses.registry import RESPONSES, response_parameters, response_sentence
 
-    _show("responses", "response model", RESPONSES, response_parameters, response_sentence)
+    _show("responses", RESPONSES, response_parameters, response_sentence)
 
 
 def _show(
     command: str,
-    kind: str,
     names: Collection[str],
-    parameters: Callable[[str], list[Parameter]],
+    parameters: Callable[[str], Sequence[Parameter]],
     sentence: Callable[[str], str],
 ) -> None:
-    from volatilis._core.terminal import plain, printed_at_once, table
+    """Each name on a line of its own, what it is below it, and its parameters one below the other: whole at any width."""
+    from volatilis._core.terminal import printed_at_once
 
-    rows = []
-    for name in names:
-        lines = (
-            f"[bold]{p.name}[/bold]: {p.accepts}" + ("" if p.default is None else f"; {p.default} if not given")
-            for p in parameters(name)
-        )
-        rows.append((name, "\n".join(lines), plain(sentence(name))))
-    # a name is typed as it stands here: it is never broken
-    shown = table("lll", (kind, "parameters", "what it does"), rows, lines=True, whole=(kind,))
     with reported(command), printed_at_once() as console:
-        console.print(shown)
+        for name in names:
+            console.print(f"[bold]{name}[/bold]")
+            lines = _wrapped(sentence(name), console.width, "  ", "  ")
+            for parameter in parameters(name):
+                lines += _wrapped(
+                    f"{parameter.name}: {parameter.accepts}{_if_absent(parameter)}", console.width, " " * 4, " " * 8
+                )
+            console.print("\n".join([*lines, ""]), markup=False, soft_wrap=True)
+
+
+def _wrapped(text: str, width: int, first: str, others: str) -> list[str]:
+    return textwrap.wrap(text, width, initial_indent=first, subsequent_indent=others)
+
+
+def _if_absent(parameter: Parameter) -> str:
+    if parameter.from_family:
+        return "; the family's if not given"
+    return "" if parameter.default is None else f"; {parameter.default} if not given"

@@ -1,29 +1,25 @@
-"""Likelihoods with their conjugate priors, one per file. `_base` says what a family is."""
+"""Likelihoods with their conjugate priors, one per file, which this package finds by itself. `_base` says what a family is."""
 
-from volatilis.families._base import Beliefs, UndefinedError, empty_beliefs, family, prior_beliefs
-from volatilis.families.bernoulli import Bernoulli
-from volatilis.families.categorical import Categorical
-from volatilis.families.exponential import Exponential
-from volatilis.families.gaussian import Gaussian
-from volatilis.families.gaussian_unknown_variance import GaussianUnknownVariance
-from volatilis.families.multivariate_gaussian import MultivariateGaussian
-from volatilis.families.multivariate_gaussian_unknown_covariance import MultivariateGaussianUnknownCovariance
-from volatilis.families.poisson import Poisson
+from typing import Any
+
+from volatilis._core.records import import_all
+from volatilis.families._base import RECORDS, Beliefs, FamilyRecord, UndefinedError, empty_beliefs, family, prior_beliefs
 from volatilis.families.scalar import scalar_family
 
-__all__ = [
-    "Beliefs",
-    "Bernoulli",
-    "Categorical",
-    "Exponential",
-    "Gaussian",
-    "GaussianUnknownVariance",
-    "MultivariateGaussian",
-    "MultivariateGaussianUnknownCovariance",
-    "Poisson",
-    "UndefinedError",
-    "empty_beliefs",
-    "family",
-    "prior_beliefs",
-    "scalar_family",
-]
+import_all(__name__, __path__)
+
+
+def records() -> list[FamilyRecord]:
+    """Of all families of this package, in their order."""
+    built_in = [record for record in RECORDS.values() if record.cls.__module__.startswith(f"{__name__}.")]
+    return sorted(built_in, key=lambda record: (record.place, record.name))
+
+
+FAMILIES: dict[str, type] = {record.cls.__name__: record.cls for record in records()}
+__all__ = [*FAMILIES, "Beliefs", "UndefinedError", "empty_beliefs", "family", "prior_beliefs", "scalar_family"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in FAMILIES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return FAMILIES[name]

@@ -8,16 +8,19 @@ holds the sums of sufficient statistics (or, where sums would cancel, the same i
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple, Protocol, TypeVar
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Protocol, Self, TypeVar, dataclass_transform, overload
 
 import numpy as np
 
 from volatilis._compiler.registry import compiled_function, compiled_methods, python_only
-from volatilis._core.fields import validated
+from volatilis._core.fields import Rule, derived, validated
+from volatilis._core.records import Parameter, dashed, first_sentence, parameters_of
 from volatilis.families._observations import real_observations
 from volatilis.special import exp, largest, total
 
 C = TypeVar("C", bound=type)
+LAST = 1000  # the place in lists of what has none
 
 
 @compiled_methods
@@ -179,13 +182,56 @@ def prior_beliefs(family: Family, n: int = 1) -> Beliefs:
     return beliefs
 
 
-def family(cls: C) -> C:
-    """Make a NamedTuple class a family: validate its fields, fill in what follows from the rest, let it be compiled."""
-    for name, default in vars(_Defaults).items():
-        if callable(default) and not hasattr(cls, name):
-            setattr(cls, name, default)
-    cls._is_family = True  # type: ignore[attr-defined]
-    return compiled_methods(validated(cls))
+class FamilyRecord(NamedTuple):
+    """What is known of a family beside its code: lists, pages and the command line read it.
+
+    name                      on the command line: gaussian-unknown-variance
+    place                     in lists, the lowest first; families without one come last
+    observes                  what one observation is, in words
+    likelihood, theta, prior  for the reference page, in Markdown
+    cls                       the class; the decorator puts it here
+    """
+
+    name: str
+    place: int = LAST
+    observes: str = "a finite number"
+    likelihood: str = ""
+    theta: str = ""
+    prior: str = ""
+    cls: type = object
+
+    @property
+    def sentence(self) -> str:
+        return first_sentence(self.cls)
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        return parameters_of(self.cls)
+
+
+RECORDS: dict[type, FamilyRecord] = {}
+
+
+@overload
+def family(record: FamilyRecord, /) -> Callable[[C], C]: ...
+@overload
+def family(cls: C, /) -> C: ...
+def family(given: Any, /) -> Any:
+    """Make a NamedTuple class a family: validate its fields, fill in what follows from the rest, let it be compiled.
+
+    It stands above the class alone, or is given the record.
+    """
+
+    def mark(cls: C, record: FamilyRecord) -> C:
+        for name, default in vars(_Defaults).items():
+            if callable(default) and not hasattr(cls, name):
+                setattr(cls, name, default)
+        RECORDS[cls] = record._replace(cls=cls)
+        return compiled_methods(validated(cls))
+
+    if isinstance(given, FamilyRecord):
+        return lambda cls: mark(cls, given)
+    return mark(given, FamilyRecord(dashed(given)))
 
 
 class UndefinedError(TypeError):
@@ -275,6 +321,21 @@ class _Defaults:
     @python_only
     def distribution(self: Any, beliefs: Beliefs, i: int) -> Any:
         raise UndefinedError(f"{type(self).__name__} does not define distribution(beliefs, i), which this needs")
+
+
+if TYPE_CHECKING:
+    # A type checker cannot see what the decorator fills in, so to it a family is a class with those methods
+
+    @dataclass_transform(frozen_default=True, field_specifiers=(derived,))
+    class FamilyTuple(_Defaults):
+        def _replace(self, **fields: Any) -> Self: ...
+        def _asdict(self) -> dict[str, Any]: ...
+
+else:
+    FamilyTuple = NamedTuple
+
+# Any: a user's own NamedTuple is a family by its decorator, which a type checker does not see
+AnyFamily = Annotated[Any, Rule(lambda v: v, lambda v: type(v) in RECORDS, "a family, such as volatilis.Gaussian(sigma=1)")]
 
 
 def row_by_row(rows: np.ndarray, matrix: np.ndarray) -> np.ndarray:

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import math
+from typing import Annotated
 
 from volatilis._compiler.registry import compiled_function
+from volatilis._core.fields import Positive
+from volatilis._core.records import LOG, Range
 from volatilis.special import digamma, exp, log, log_gamma, log_gamma_ratio
+
+Shape = Annotated[Positive, Range(LOG, 1e-3, 1e3, 0.5, 5.0)]
+Rate = Annotated[Positive, Range(LOG, 1e-4, 1e4, 0.1, 10.0)]
 
 
 @compiled_function

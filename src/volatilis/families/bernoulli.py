@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Annotated, Any
 
 import numpy as np
 
 from volatilis._compiler.registry import compiled_function, python_only
 from volatilis._core.fields import Positive
-from volatilis.families._base import AcceptedNumbers, Beliefs, family
+from volatilis._core.records import LOG, Range
+from volatilis.families._base import AcceptedNumbers, Beliefs, FamilyRecord, FamilyTuple, family
 from volatilis.families._dirichlet import (
     blend_dirichlets,
     count_one,
@@ -25,6 +26,8 @@ from volatilis.families._dirichlet import (
 from volatilis.families._observations import whole_observations
 from volatilis.special import LOG_2, exp, log, log_1p, log_beta
 
+Pseudocount = Annotated[Positive, Range(LOG, 1e-3, 1e3, 0.5, 5.0)]
+
 
 @compiled_function
 def _logit_tail(a: float, b: float) -> float:
@@ -34,15 +37,24 @@ def _logit_tail(a: float, b: float) -> float:
     return min((log(a) + log_beta(a, b) - 38.0) / a, -LOG_2)  # P(p < e) < 2 e^a / (a B(a, b)) for e <= 1/2
 
 
-@family
-class Bernoulli(NamedTuple):
+@family(
+    FamilyRecord(
+        name="bernoulli",
+        place=60,
+        observes="0 or 1",
+        likelihood="$y = 1$ with probability p, else 0",
+        theta="p (`p`)",
+        prior=r"$p \sim \mathrm{Beta}(a, b)$",
+    )
+)
+class Bernoulli(FamilyTuple):
     """y is 1 with probability p, else 0, and p ~ Beta(a, b) at each change; theta = p.
 
     chi = (number of ones, number of zeros) with the prior's share, nu their sum: the belief is Beta(chi_0, chi_1).
     """
 
-    a: Positive = 1.0
-    b: Positive = 1.0
+    a: Pseudocount = 1.0
+    b: Pseudocount = 1.0
 
     def rows(self) -> int:
         return 4

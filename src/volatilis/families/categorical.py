@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Annotated, Any
 
 import numpy as np
 
 from volatilis._compiler.registry import python_only
 from volatilis._core.fields import Categories, Positive
-from volatilis.families._base import AcceptedNumbers, Beliefs, family
+from volatilis._core.records import LOG, Range
+from volatilis.families._base import AcceptedNumbers, Beliefs, FamilyRecord, FamilyTuple, family
 from volatilis.families._dirichlet import (
     blend_dirichlets,
     count_one,
@@ -26,15 +27,24 @@ from volatilis.families._observations import whole_observations
 from volatilis.special import log
 
 
-@family
-class Categorical(NamedTuple):
+@family(
+    FamilyRecord(
+        name="categorical",
+        place=50,
+        observes="a whole number from 0 to k - 1",
+        likelihood=r"$y = j$ with probability $p_j$, $j = 0 \dots k - 1$",
+        theta="p (`p[0]`, ..., `p[k-1]`)",
+        prior=r"$p \sim \mathrm{Dirichlet}(s, \dots, s)$",
+    )
+)
+class Categorical(FamilyTuple):
     """y is one of 0 ... k - 1 with probabilities p, and p ~ Dirichlet(s, ..., s) at each change; theta = p.
 
     chi = counts of each category with the prior's share s, nu their sum: the belief is Dirichlet(chi).
     """
 
     k: Categories
-    s: Positive = 1.0
+    s: Annotated[Positive, Range(LOG, 1e-3, 1e3, 0.2, 5.0)] = 1.0
 
     def rows(self) -> int:
         return self.k + 2

@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from volatilis._compiler.registry import python_only
-from volatilis._core.fields import Positive
-from volatilis.families._base import AcceptedNumbers, Beliefs, family
-from volatilis.families._gamma import gamma_divergence, gamma_log_density, gamma_lower, gamma_upper, merged_gamma
+from volatilis.families._base import AcceptedNumbers, Beliefs, FamilyRecord, FamilyTuple, family
+from volatilis.families._gamma import Rate, Shape, gamma_divergence, gamma_log_density, gamma_lower, gamma_upper, merged_gamma
 from volatilis.families._observations import real_observations
 from volatilis.special import log, log_1p
 
 
-@family
-class Exponential(NamedTuple):
+@family(
+    FamilyRecord(
+        name="exponential",
+        place=80,
+        observes="a finite number, 0 or more",
+        likelihood=r"$y \sim \mathrm{Exponential}(\lambda)$, mean $1/\lambda$",
+        theta=r"$\lambda$ (`lambda`)",
+        prior=r"$\lambda \sim \mathrm{Gamma}(\text{shape}, \text{rate})$",
+    )
+)
+class Exponential(FamilyTuple):
     """y ~ Exponential(lambda), and the rate lambda ~ Gamma(shape, rate) at each change; theta = lambda.
 
     chi = sum of y, nu = number of y, with the prior's rate and shape: the belief is Gamma(nu, chi).
     """
 
-    shape: Positive
-    rate: Positive
+    shape: Shape
+    rate: Rate
 
     def rows(self) -> int:
         return 1

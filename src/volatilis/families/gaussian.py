@@ -3,27 +3,41 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Annotated, Any
 
 import numpy as np
 
 from volatilis._compiler.registry import python_only
 from volatilis._core.fields import Positive, Real
-from volatilis.families._base import Beliefs, family
+from volatilis._core.records import LINEAR, LOG, Range
+from volatilis.families._base import Beliefs, FamilyRecord, FamilyTuple, family
 from volatilis.special import LOG_2_PI, bounded, exp, exp_in_range, largest, log, log_1p, total
 
+Noise = Annotated[Positive, Range(LOG, 1e-3, 1e2, 0.1, 1.0, unit=True)]
+Location = Annotated[Real, Range(LINEAR, -5.0, 5.0, -1.0, 1.0, unit=True)]
+Spread = Annotated[Positive, Range(LOG, 1e-2, 1e3, 0.5, 5.0, unit=True)]
 
-@family
-class Gaussian(NamedTuple):
+
+@family(
+    FamilyRecord(
+        name="gaussian",
+        place=10,
+        observes="a finite number",
+        likelihood=r"$y \sim N(\mu, \sigma^2)$",
+        theta=r"$\mu$ (`mu`)",
+        prior=r"$\mu \sim N(\mu_0, \sigma_0^2)$",
+    )
+)
+class Gaussian(FamilyTuple):
     """y ~ N(mu, sigma^2), and mu ~ N(mu_0, sigma_0^2) at each change; theta = mu.
 
     The belief is N(chi, sigma^2 / nu): chi is the mean of the observations with the prior's share (not their sum, which
     would cost a division at every use), nu their number, where a prior of sigma_0 weighs as rho = sigma^2 / sigma_0^2.
     """
 
-    sigma: Positive
-    mu_0: Real = 0.0
-    sigma_0: Positive = 1.0
+    sigma: Noise
+    mu_0: Location = 0.0
+    sigma_0: Spread = 1.0
 
     def rows(self) -> int:
         return 1

@@ -3,30 +3,42 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Annotated, Any
 
 import numpy as np
 
 from volatilis._compiler.registry import compiled_function, python_only
-from volatilis._core.fields import Positive, Real
-from volatilis.families._base import Beliefs, family
+from volatilis._core.fields import Positive
+from volatilis._core.records import LOG, Range
+from volatilis.families._base import Beliefs, FamilyRecord, FamilyTuple, family
 from volatilis.families._wishart import degrees_of_freedom
+from volatilis.families.gaussian import Location
 from volatilis.special import LOG_2_PI, bounded, digamma, hypotenuse, log, log_1p, log_gamma_ratio, log_minus_digamma
 
 ENOUGH = 3.0  # from this alpha on, mean (alpha > 1) and variance (alpha > 2) of v exist and are not about to be lost
+PriorWeight = Annotated[Positive, Range(LOG, 1e-4, 1e3, 0.05, 2.0)]
 
 
-@family
-class GaussianUnknownVariance(NamedTuple):
+@family(
+    FamilyRecord(
+        name="gaussian-unknown-variance",
+        place=20,
+        observes="a finite number",
+        likelihood=r"$y \sim N(\mu, v)$",
+        theta=r"$(\mu, v)$ (`mu`, `v`)",
+        prior=r"$v \sim \mathrm{InverseGamma}(\alpha_0, \beta_0)$, $\mu \sim N(\mu_0, v / \kappa_0)$",
+    )
+)
+class GaussianUnknownVariance(FamilyTuple):
     """y ~ N(mu, v), and at each change v ~ InverseGamma(alpha_0, beta_0), mu ~ N(mu_0, v / kappa_0); theta = (mu, v).
 
     The belief is normal-inverse-gamma: chi = (mu, alpha, sqrt(beta)), nu = kappa. Sums of y and y^2 would cancel after many
     observations and overflow beyond 1e154, so chi is kept centred, and beta as its root.
     """
 
-    mu_0: Real
-    kappa_0: Positive
-    alpha_0: Positive
+    mu_0: Location
+    kappa_0: PriorWeight
+    alpha_0: Annotated[Positive, Range(LOG, 1e-2, 1e3, 1.0, 10.0)]
     beta_0: Positive
 
     def rows(self) -> int:

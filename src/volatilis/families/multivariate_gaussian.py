@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from volatilis._compiler.registry import python_only
-from volatilis._core.fields import DERIVED, Matrix, Real, Vector, positive_definite_root
-from volatilis.families._base import Beliefs, family, row_by_row
+from volatilis._core.fields import Matrix, Real, Vector, derived, positive_definite_root
+from volatilis.families._base import Beliefs, FamilyRecord, FamilyTuple, family, row_by_row
 from volatilis.families._observations import vector_observations
 from volatilis.special import LOG_2_PI, bounded, log, log_1p
 
 
-@family
-class MultivariateGaussian(NamedTuple):
+@family(
+    FamilyRecord(
+        name="multivariate-gaussian",
+        place=30,
+        observes="p finite numbers; missing if any of them is",
+        likelihood=r"$y \sim N(\mu, C)$ in p dimensions",
+        theta=r"$\mu$ (`mu[0]`, ...)",
+        prior=r"$\mu \sim N(\mu_0, C_0)$",
+    )
+)
+class MultivariateGaussian(FamilyTuple):
     """y ~ N(mu, C), and mu ~ N(mu_0, C_0) at each change; theta = mu.
 
     One linear map makes C the identity and C_0 diagonal (the generalised eigenvectors of the pair). In those axes every
@@ -25,10 +34,10 @@ class MultivariateGaussian(NamedTuple):
     covariance: Matrix
     mu_0: Vector
     covariance_0: Matrix
-    axes: Matrix = DERIVED  # y = axes @ z + mu_0
-    inverse_axes: Matrix = DERIVED  # z = inverse_axes @ (y - mu_0)
-    prior_precision: Vector = DERIVED  # of each z
-    log_volume: Real = DERIVED  # log |det axes|
+    axes: Matrix = derived()  # y = axes @ z + mu_0
+    inverse_axes: Matrix = derived()  # z = inverse_axes @ (y - mu_0)
+    prior_precision: Vector = derived()  # of each z
+    log_volume: Real = derived()  # log |det axes|
 
     def whole(self, n: int) -> int:
         return n  # a column is a loop of its own

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from volatilis._compiler.registry import compiled_function, python_only
-from volatilis._core.fields import DERIVED, Matrix, Positive, Vector, positive_definite_root
-from volatilis.families._base import Beliefs, family, row_by_row
+from volatilis._core.fields import Matrix, Positive, Vector, derived, positive_definite_root
+from volatilis.families._base import Beliefs, FamilyRecord, FamilyTuple, family, row_by_row
 from volatilis.families._observations import vector_observations
 from volatilis.families._wishart import (
     add_outer_product,
@@ -21,11 +21,21 @@ from volatilis.families._wishart import (
     solve_upper,
     sum_of_squares,
 )
+from volatilis.families.gaussian_unknown_variance import PriorWeight
 from volatilis.special import LOG_2_PI, digamma, log, log_1p, log_gamma_ratio
 
 
-@family
-class MultivariateGaussianUnknownCovariance(NamedTuple):
+@family(
+    FamilyRecord(
+        name="multivariate-gaussian-unknown-covariance",
+        place=40,
+        observes="p finite numbers; missing if any of them is",
+        likelihood=r"$y \sim N(\mu, S)$ in p dimensions",
+        theta=r"$\mu$, then the upper triangle of S row by row (`mu[0]`, ..., `S[0,0]`, `S[0,1]`, ...)",
+        prior=r"$S \sim \mathrm{InverseWishart}(\nu_0, \Psi_0)$, $\mu \sim N(\mu_0, S / \kappa_0)$",
+    )
+)
+class MultivariateGaussianUnknownCovariance(FamilyTuple):
     """y ~ N(mu, S), and at each change S ~ InverseWishart(nu_0, psi_0), mu ~ N(mu_0, S / kappa_0).
 
     theta = (mu, then the upper triangle of S, row by row). The belief is normal-inverse-Wishart: chi = (mu, the Cholesky
@@ -33,10 +43,10 @@ class MultivariateGaussianUnknownCovariance(NamedTuple):
     """
 
     mu_0: Vector
-    kappa_0: Positive
+    kappa_0: PriorWeight
     nu_0: Positive
     psi_0: Matrix
-    root_0: Matrix = DERIVED  # the Cholesky factor of psi_0
+    root_0: Matrix = derived()  # the Cholesky factor of psi_0
 
     def whole(self, n: int) -> int:
         return n  # a column is a loop of its own

@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from volatilis._compiler.registry import python_only
-from volatilis._core.fields import Positive
-from volatilis.families._base import AcceptedNumbers, Beliefs, family
-from volatilis.families._gamma import gamma_divergence, gamma_log_density, gamma_lower, gamma_upper, merged_gamma
+from volatilis.families._base import AcceptedNumbers, Beliefs, FamilyRecord, FamilyTuple, family
+from volatilis.families._gamma import Rate, Shape, gamma_divergence, gamma_log_density, gamma_lower, gamma_upper, merged_gamma
 from volatilis.families._observations import whole_observations
 from volatilis.special import log, log_1p, log_beta
 
 
-@family
-class Poisson(NamedTuple):
+@family(
+    FamilyRecord(
+        name="poisson",
+        place=70,
+        observes="a whole number from 0 to 2^53 - 1",
+        likelihood=r"$y \sim \mathrm{Poisson}(\lambda)$",
+        theta=r"$\lambda$ (`lambda`)",
+        prior=r"$\lambda \sim \mathrm{Gamma}(\text{shape}, \text{rate})$",
+    )
+)
+class Poisson(FamilyTuple):
     """y ~ Poisson(lambda), and lambda ~ Gamma(shape, rate) at each change; theta = lambda.
 
     chi = sum of y, nu = number of y, with the prior's shape and rate: the belief is Gamma(chi, nu).
     """
 
-    shape: Positive
-    rate: Positive
+    shape: Shape
+    rate: Rate
 
     def rows(self) -> int:
         return 1

@@ -1,27 +1,24 @@
-"""Algorithms, one per file, each written once for all families."""
+"""Algorithms, one per file, each written once for all families; this package finds the files by itself."""
 
-from volatilis.learners.exact_bayes import ExactBayes
-from volatilis.learners.leaky import Leaky
-from volatilis.learners.merge import Merge
-from volatilis.learners.message_passing import MessagePassing
-from volatilis.learners.nas10 import Nas10, Nas10Star
-from volatilis.learners.nas12 import Nas12, Nas12Star
-from volatilis.learners.particle_filter import ParticleFilter
-from volatilis.learners.smile import SMiLe
-from volatilis.learners.stratified_resampling import StratifiedResampling
-from volatilis.learners.varsmile import VarSMiLe
+from typing import Any
 
-__all__ = [
-    "ExactBayes",
-    "Leaky",
-    "Merge",
-    "MessagePassing",
-    "Nas10",
-    "Nas10Star",
-    "Nas12",
-    "Nas12Star",
-    "ParticleFilter",
-    "SMiLe",
-    "StratifiedResampling",
-    "VarSMiLe",
-]
+from volatilis._core.records import import_all
+from volatilis.learners._kinds import RECORDS, LearnerRecord, record_of
+
+import_all(__name__, __path__)
+
+
+def records() -> list[LearnerRecord]:
+    """Of all learners of this package, in their order."""
+    built_in = [record for record in RECORDS.values() if record.cls.__module__.startswith(f"{__name__}.")]
+    return sorted(built_in, key=lambda record: (record.place, record.name))
+
+
+LEARNERS: dict[str, type] = {record.cls.__name__: record.cls for record in records()}
+__all__ = [*LEARNERS, "record_of", "records"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in LEARNERS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return LEARNERS[name]

@@ -1,24 +1,29 @@
-"""What a learner is, what its state is, and the decorators that fill in what learners of a kind share.
+"""What a learner is, what its state is, and what one observation tells it.
 
-A learner is a NamedTuple of hyper-parameters; its state is arrays that its compiled methods change in place.
+A learner is a NamedTuple of hyper-parameters; its state is arrays that its compiled methods change in place. `_kinds` has the
+decorators that make a class a learner.
 """
 
 from __future__ import annotations
 
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 
-from volatilis._compiler.registry import compiled_methods, python_only
-from volatilis._core.fields import validated
-from volatilis.families._base import Beliefs, Family, Observation, UndefinedError
-from volatilis.learners._hypotheses import NOTHING, Hypotheses, exact_elapse, exact_step, hypotheses, set_count
-from volatilis.learners._one_belief import OneBelief, one_belief
-from volatilis.learners._step import Info
+from volatilis._compiler.registry import compiled_function, compiled_methods
+from volatilis.families._base import Beliefs, Family, Observation
+from volatilis.special import exp
 
-C = TypeVar("C", bound=type)
-FIRST_ROOM = 128  # for hypotheses whose number is not fixed; it doubles as needed
 READOUTS = ("mean", "variance", "log_p", "log_p_0", "gamma", "run_length")
+
+
+@compiled_methods
+class Info(NamedTuple):
+    """What an update knew: log P(y; pi^(t)), log P(y; pi^(0)) and the adaptation rate gamma."""
+
+    log_p: float
+    log_p_0: float
+    gamma: float
 
 
 class State(Protocol):
@@ -53,8 +58,35 @@ class State(Protocol):
     def generator(self) -> np.ndarray | None:
         """The state of the random generator, one whole number; None where there is no generator."""
 
+    def kept_arrays(self) -> dict[str, np.ndarray]:
+        """What must be kept between two steps."""
 
-S = TypeVar("S", bound=State)
+    def many(self, count: int) -> ManyStates:
+        """Room for `count` states like this; `put` fills it. Memory that is never filled is never used."""
+
+
+class ManyStates(Protocol):
+    """The states of one learner for many independent sequences, side by side.
+
+    The first axis of every array goes over sequences. What means nothing between two steps, and the prior, is there once.
+    """
+
+    def at(self, i: int) -> State:
+        """The state of sequence i, in place; compiled."""
+
+    def kept_arrays(self) -> dict[str, np.ndarray]:
+        """What must be kept between two steps, in the order of the states' own."""
+
+
+def rooms(state: State, count: int) -> dict[str, np.ndarray]:
+    """Arrays for `count` states like this one."""
+    return {name: np.zeros((count, *array.shape), dtype=array.dtype) for name, array in state.kept_arrays().items()}
+
+
+def put(states: ManyStates, rows: int | slice | np.ndarray, state: State) -> None:
+    """Rows of many states become this state; others stay as they are."""
+    for room, array in zip(states.kept_arrays().values(), state.kept_arrays().values(), strict=True):
+        room[rows] = array
 
 
 class Learner(Protocol):
@@ -125,127 +157,22 @@ class Learner(Protocol):
         """Whether `check_observations` may refuse any."""
 
 
-def learner(cls: C) -> C:
-    """Make a NamedTuple class a learner: validate its fields, fill in the common readouts, let it be compiled."""
-    _fill_in(cls, _Readouts)
-    if not hasattr(cls, "_readouts"):
-        cls._readouts = READOUTS  # type: ignore[attr-defined]
-    if not hasattr(cls, "_samples"):
-        cls._samples = True  # type: ignore[attr-defined]  # as far as is known: it may draw from its state's generator
-    cls._is_learner = True  # type: ignore[attr-defined]
-    return compiled_methods(validated(cls))
+@compiled_function
+def modulated(m: float, surprise: float) -> tuple[float, float]:
+    """gamma(S_BF, m) and 1 - gamma from S_BF itself, which may be 0 or infinite."""
+    if surprise <= 1.0:
+        return m * surprise / (1.0 + m * surprise), 1.0 / (1.0 + m * surprise)
+    inverse = 1.0 / surprise
+    return m / (m + inverse), inverse / (m + inverse)
 
 
-def learner_with_one_belief(cls: C) -> C:
-    """A learner whose state is one belief that starts as the prior; the class gives `update` and `elapse`."""
-    _fill_in(cls, _OneBeliefStart)
-    cls._samples = False  # type: ignore[attr-defined]  # its state has no generator
-    return learner(cls)
+@compiled_function
+def change_and_stay(p_c: float, log_p_0: float, scale: float) -> tuple[float, float]:
+    """p_c P(y; pi_0) and (1 - p_c) e^scale in one unit, the larger of P(y; pi_0) and e^scale: neither overflows.
 
-
-def learner_with_hypotheses(cls: C) -> C:
-    """Exact inference and then an approximation; the class gives the latter, `approximate(state)`."""
-    _fill_in(cls, _ExactThenApproximate)
-    return learner(cls)
-
-
-def _fill_in(cls: type, defaults: type) -> None:
-    for name, method in vars(defaults).items():
-        if callable(method) and not hasattr(cls, name):
-            setattr(cls, name, method)
-
-
-class _Readouts:
-    def read_mean(self: Any, state: Any, k: int) -> float:
-        return state.belief_mean(self.family, k)
-
-    def read_variance(self: Any, state: Any, k: int, mean: float) -> float:
-        return state.belief_variance(self.family, k, mean)
-
-    def read_moments(self: Any, state: Any, means: np.ndarray, variances: np.ndarray) -> None:
-        state.belief_moments(self.family, means, variances)
-
-    def read_run_length(self: Any, state: Any) -> float:
-        return state.expected_run_length()
-
-    def has_room(self: Any, state: Any) -> bool:
-        return True
-
-    @python_only
-    def grow(self: Any, state: Any) -> Any:
-        raise UndefinedError(f"{type(self).__name__} does not define grow(state), which a state without room needs")
-
-    @python_only
-    def grows(self: Any) -> bool:
-        return False
-
-    @python_only
-    def readouts(self: Any) -> tuple[str, ...]:
-        return type(self)._readouts
-
-    @python_only
-    def samples(self: Any) -> bool:
-        return type(self)._samples
-
-    @python_only
-    def most_hypotheses(self: Any) -> int | None:
-        return 1
-
-    @python_only
-    def fewest_hypotheses(self: Any) -> int:
-        return 1
-
-    @python_only
-    def is_mixture(self: Any) -> bool:
-        return self.most_hypotheses() != 1
-
-    @python_only
-    def change_probability(self: Any) -> float:
-        return self.p_c if hasattr(self, "p_c") else self.m / (1.0 + self.m)
-
-    @python_only
-    def check_observations(self: Any, values: np.ndarray) -> None:
-        """Takes all."""
-
-    @python_only
-    def refuses_observations(self: Any) -> bool:
-        return type(self).check_observations is not _Readouts.check_observations
-
-
-class _OneBeliefStart:
-    @python_only
-    def init(self: Any, seed: int = 0, columns: int = 1) -> OneBelief:
-        return one_belief(self.family, columns)
-
-    def restart(self: Any, state: OneBelief) -> None:
-        self.family.prior(state.beliefs, state.i)
-        state.run_lengths[state.i] = 0.0
-
-
-class _ExactThenApproximate:
-    @python_only
-    def init(self: Any, seed: int = 0) -> Hypotheses:
-        most = self.most_hypotheses()
-        state = hypotheses(self.family, FIRST_ROOM if most is None else most + 1, seed)
-        self.restart(state)
-        return state
-
-    @python_only
-    def most_hypotheses(self: Any) -> int | None:
-        return self.n
-
-    def restart(self: Any, state: Hypotheses) -> None:
-        """One hypothesis: nothing observed since the change that begins every sequence."""
-        set_count(state, 1)
-        state.weights[0] = 1.0
-        state.run_lengths[0] = 0.0
-        self.family.prior(state.beliefs, 0)
-
-    def update(self: Any, state: Hypotheses, y: Any) -> Info:
-        info = exact_step(self.family, self.p_c, state, y, NOTHING)
-        self.approximate(state)
-        return info
-
-    def elapse(self: Any, state: Hypotheses) -> None:
-        exact_elapse(self.family, self.p_c, state)
-        self.approximate(state)
+    With a p_c so small that its inverse would overflow, both in a smaller unit.
+    """
+    log_ratio = log_p_0 - scale
+    larger = 1.0 if p_c > 1e-280 else 2.0**930
+    smaller = larger * exp(-abs(log_ratio))
+    return p_c * (smaller if log_ratio < 0.0 else larger), (1.0 - p_c) * (larger if log_ratio < 0.0 else smaller)

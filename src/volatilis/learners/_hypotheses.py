@@ -8,7 +8,7 @@ import numpy as np
 
 from volatilis._compiler.registry import compiled_function, compiled_methods, python_only
 from volatilis.families._base import Beliefs, Family, Observation, copy_column, in_eights, prior_beliefs, zeros
-from volatilis.learners._step import Info, change_and_stay
+from volatilis.learners._base import Info, change_and_stay, rooms
 from volatilis.special import exp, fma, largest, log, total
 
 NOTHING = 1e-300  # a weight below this is none: products of it with a predictive would lose digits to underflow
@@ -85,6 +85,48 @@ class Hypotheses(NamedTuple):
     @python_only
     def generator(self) -> np.ndarray:
         return self.random
+
+    @python_only
+    def kept_arrays(self) -> dict[str, np.ndarray]:
+        beliefs = {"chi": self.beliefs.chi, "nu": self.beliefs.nu, "run_lengths": self.run_lengths}
+        return {"weights": self.weights, **beliefs, "count": self.count, "random": self.random}
+
+    @python_only
+    def many(self, count: int) -> ManyHypotheses:
+        return ManyHypotheses(**rooms(self, count), scratch=self.scratch, pi_0=self.pi_0)
+
+
+@compiled_methods
+class ManyHypotheses(NamedTuple):
+    """The states of one learner for many independent sequences: the first axis of every array goes over sequences."""
+
+    weights: np.ndarray
+    chi: np.ndarray
+    nu: np.ndarray
+    run_lengths: np.ndarray
+    count: np.ndarray  # type: ignore[assignment]
+    random: np.ndarray
+    scratch: np.ndarray
+    pi_0: Beliefs
+
+    def at(self, i: int) -> Hypotheses:
+        beliefs = Beliefs(self.chi[i], self.nu[i])
+        return Hypotheses(self.weights[i], beliefs, self.run_lengths[i], self.scratch, self.count[i], self.random[i], self.pi_0)
+
+    def take_over(self, i: int, j: int) -> None:
+        """State i becomes state j, but keeps its own random numbers."""
+        self.count[i, 0] = self.count[j, 0]
+        for k in range(self.weights.shape[1]):
+            self.weights[i, k] = self.weights[j, k]
+            self.run_lengths[i, k] = self.run_lengths[j, k]
+            self.nu[i, k] = self.nu[j, k]
+            for row in range(self.chi.shape[1]):
+                self.chi[i, row, k] = self.chi[j, row, k]
+
+    @python_only
+    def kept_arrays(self) -> dict[str, np.ndarray]:
+        beliefs = {"chi": self.chi, "nu": self.nu, "run_lengths": self.run_lengths}
+        return {"weights": self.weights, **beliefs, "count": self.count, "random": self.random}
 
 
 def hypotheses(family: Family, capacity: int, seed: int) -> Hypotheses:

@@ -8,6 +8,7 @@ import numpy as np
 
 from volatilis._compiler.registry import compiled_function, compiled_methods, python_only
 from volatilis.families._base import Beliefs, Family, copy_column, prior_beliefs, zeros
+from volatilis.learners._base import rooms
 
 
 @compiled_methods
@@ -49,6 +50,32 @@ class OneBelief(NamedTuple):
     @python_only
     def generator(self) -> None:
         """None: nothing here is random."""
+
+    @python_only
+    def kept_arrays(self) -> dict[str, np.ndarray]:
+        return {"chi": self.beliefs.chi, "nu": self.beliefs.nu, "run_lengths": self.run_lengths}
+
+    @python_only
+    def many(self, count: int) -> ManyOneBelief:
+        return ManyOneBelief(**rooms(self, count), work=self.work, pi_0=self.pi_0)
+
+
+@compiled_methods
+class ManyOneBelief(NamedTuple):
+    """The states of one learner for many independent sequences: the first axis of every array goes over sequences."""
+
+    chi: np.ndarray
+    nu: np.ndarray
+    run_lengths: np.ndarray
+    work: Beliefs
+    pi_0: Beliefs
+
+    def at(self, i: int) -> OneBelief:
+        return OneBelief(Beliefs(self.chi[i], self.nu[i]), self.run_lengths[i], self.work, self.pi_0, 0)
+
+    @python_only
+    def kept_arrays(self) -> dict[str, np.ndarray]:
+        return {"chi": self.chi, "nu": self.nu, "run_lengths": self.run_lengths}
 
 
 def one_belief(family: Family, columns: int = 1) -> OneBelief:

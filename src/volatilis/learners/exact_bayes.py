@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from volatilis._compiler.registry import python_only
-from volatilis._core.fields import AnyFamily, Cutoff, Probability
-from volatilis.learners._base import learner_with_hypotheses
+from volatilis._core.fields import Cutoff
+from volatilis.families._base import AnyFamily
 from volatilis.learners._hypotheses import NOTHING, Hypotheses, drop_below, hypotheses
+from volatilis.learners._kinds import ChangeProbability, HypothesesLearner, LearnerRecord, Style, learner_with_hypotheses
 
 
-@learner_with_hypotheses
-class ExactBayes(NamedTuple):
+@learner_with_hypotheses(
+    LearnerRecord(
+        name="exact-bayes",
+        title="Exact Bayes",
+        aliases=("exact",),
+        place=10,
+        keeps="all hypotheses above `cutoff`",
+        style=Style("#000000", "*"),
+        samples=False,
+    )
+)
+class ExactBayes(HypothesesLearner):
     """Exact inference on the generative model: pi^(t) = sum_k w_k pi_k over all times k of the last change.
 
     Adams & MacKay (2007), Bayesian online changepoint detection; paper, Eq. 8-10, "Exact Bayes". Hypotheses with a
@@ -20,7 +29,7 @@ class ExactBayes(NamedTuple):
     """
 
     family: AnyFamily
-    p_c: Probability
+    p_c: ChangeProbability
     cutoff: Cutoff = 1e-16
 
     def approximate(self, state: Hypotheses) -> None:
@@ -45,6 +54,3 @@ class ExactBayes(NamedTuple):
         larger.beliefs.chi[:, :n], larger.beliefs.nu[:n] = state.beliefs.chi, state.beliefs.nu
         larger.count[:], larger.random[:] = state.count, state.random
         return larger
-
-
-ExactBayes._samples = False  # type: ignore[attr-defined]

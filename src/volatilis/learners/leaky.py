@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Annotated
 
 import numpy as np
 
 from volatilis._compiler.registry import python_only
-from volatilis._core.fields import AnyFamily, Retention
-from volatilis.families._base import Beliefs, empty_beliefs
-from volatilis.learners._base import learner
+from volatilis._core.fields import Retention
+from volatilis._core.records import LOGIT, Range
+from volatilis.families._base import AnyFamily, Beliefs, Observation, empty_beliefs
+from volatilis.learners._base import Info
+from volatilis.learners._kinds import LearnerRecord, LearnerTuple, Style, learner
 from volatilis.learners._one_belief import OneBelief, one_belief
-from volatilis.learners._step import Info
 
 
-@learner
-class Leaky(NamedTuple):
+@learner(
+    LearnerRecord(
+        name="leaky",
+        title="Leaky",
+        place=100,
+        keeps="weighted statistics, no prior",
+        style=Style("#8a8a8a", "X"),
+        tuned="omega",
+        readouts=("mean", "run_length"),
+        samples=False,
+    )
+)
+class Leaky(LearnerTuple):
     """The leaky integrator (paper, Methods): theta-hat from observations weighted by omega^age.
 
         chi <- omega chi + phi(y),   nu <- omega nu + 1,   theta-hat = chi / nu for the Gaussian and the Categorical
@@ -25,7 +37,7 @@ class Leaky(NamedTuple):
     """
 
     family: AnyFamily
-    omega: Retention
+    omega: Annotated[Retention, Range(LOGIT, 1e-3, 1 - 1e-5, 0.3, 0.95)]
 
     @python_only
     def init(self, seed: int = 0, columns: int = 1) -> OneBelief:
@@ -39,7 +51,7 @@ class Leaky(NamedTuple):
         state.beliefs.nu[state.i] = 0.0
         state.run_lengths[state.i] = 0.0
 
-    def update(self, state: OneBelief, y: Any) -> Info:
+    def update(self, state: OneBelief, y: Observation) -> Info:
         self.elapse(state)
         self.family.absorb(state.beliefs, state.i, y)
         state.run_lengths[state.i] += 1.0
@@ -60,5 +72,6 @@ class Leaky(NamedTuple):
     def read_variance(self, state: OneBelief, k: int, mean: float) -> float:
         return np.nan
 
-
-Leaky._readouts = ("mean", "run_length")  # type: ignore[attr-defined]
+    @python_only
+    def change_probability(self) -> float:
+        return np.nan  # it has no model of changes

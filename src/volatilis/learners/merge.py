@@ -3,17 +3,32 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
 
 from volatilis._compiler.registry import compiled_function
-from volatilis._core.fields import AnyFamily, Count, Probability
-from volatilis.learners._base import learner_with_hypotheses
+from volatilis.families._base import AnyFamily, Observation
 from volatilis.learners._hypotheses import NOTHING, Hypotheses, drop_below, forget
+from volatilis.learners._kinds import (
+    ChangeProbability,
+    HypothesesLearner,
+    HypothesisCount,
+    LearnerRecord,
+    Style,
+    learner_with_hypotheses,
+)
 from volatilis.special import least
 
 
-@learner_with_hypotheses
-class Merge(NamedTuple):
+@learner_with_hypotheses(
+    LearnerRecord(
+        name="merge",
+        title="Merge",
+        place=40,
+        keeps="n hypotheses",
+        style=Style("#ff9ecb", "D", many="#6e0029"),
+        samples=False,
+    )
+)
+class Merge(HypothesesLearner):
     """Exact inference, then merge the two neighbours in run length whose merging costs least, down to n hypotheses.
 
     A merged pair is the one member of the conjugate family with the pair's weight and moments (`family.merge`). The cost
@@ -26,18 +41,15 @@ class Merge(NamedTuple):
     """
 
     family: AnyFamily
-    p_c: Probability
-    n: Count
+    p_c: ChangeProbability
+    n: HypothesisCount
 
     def approximate(self, state: Hypotheses) -> None:
         merge_nearest(self.family, state, self.n)
 
 
-Merge._samples = False  # type: ignore[attr-defined]
-
-
 @compiled_function
-def merge_nearest(family: Any, state: Hypotheses, n: int) -> None:
+def merge_nearest(family: Observation, state: Hypotheses, n: int) -> None:
     drop_below(state, NOTHING, 0.0)
     while state.count[0] > n:
         i = cheapest_pair(family, state)
@@ -45,7 +57,7 @@ def merge_nearest(family: Any, state: Hypotheses, n: int) -> None:
 
 
 @compiled_function
-def cheapest_pair(family: Any, state: Hypotheses) -> int:
+def cheapest_pair(family: Observation, state: Hypotheses) -> int:
     """The i for which merging hypotheses i and i + 1 costs least."""
     w, cost = state.weights, state.scratch
     family.dissimilarities(state.beliefs, w, state.count[0], cost)
@@ -58,7 +70,7 @@ def cheapest_pair(family: Any, state: Hypotheses) -> int:
 
 
 @compiled_function
-def merge_pair(family: Any, state: Hypotheses, i: int) -> None:
+def merge_pair(family: Observation, state: Hypotheses, i: int) -> None:
     """Hypotheses i and i + 1 become one."""
     both = state.weights[i] + state.weights[i + 1]
     a, b = state.weights[i] / both, state.weights[i + 1] / both

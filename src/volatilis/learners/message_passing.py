@@ -2,31 +2,43 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from volatilis._compiler.registry import compiled_function
-from volatilis._core.fields import AnyFamily, Count, Probability
-from volatilis.learners._base import learner_with_hypotheses
+from volatilis.families._base import AnyFamily
 from volatilis.learners._hypotheses import Hypotheses, move, set_count
+from volatilis.learners._kinds import (
+    ChangeProbability,
+    HypothesesLearner,
+    HypothesisCount,
+    LearnerRecord,
+    Style,
+    learner_with_hypotheses,
+)
 from volatilis.special import least
 
 
-@learner_with_hypotheses
-class MessagePassing(NamedTuple):
+@learner_with_hypotheses(
+    LearnerRecord(
+        name="message-passing",
+        title="MP",
+        aliases=("mp",),
+        place=30,
+        keeps="the n heaviest hypotheses",
+        style=Style("#86deac", "s", many="#00785a"),
+        samples=False,
+    )
+)
+class MessagePassing(HypothesesLearner):
     """MPN (paper, Algorithm 2): exact inference, then keep the n hypotheses with the highest weights.
 
     Exact while t <= n.
     """
 
     family: AnyFamily
-    p_c: Probability
-    n: Count
+    p_c: ChangeProbability
+    n: HypothesisCount
 
     def approximate(self, state: Hypotheses) -> None:
         keep_heaviest(state, self.n)
-
-
-MessagePassing._samples = False  # type: ignore[attr-defined]
 
 
 @compiled_function

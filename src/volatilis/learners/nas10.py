@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
-from volatilis._compiler.registry import compiled_methods
-from volatilis._core.fields import AnyFamily, Probability
-from volatilis.families.gaussian import Gaussian
-from volatilis.learners._base import learner_with_one_belief
-from volatilis.learners._nassar import require_gaussian, set_gaussian
+from volatilis._compiler.registry import compiled_function
+from volatilis.families._base import AnyFamily
+from volatilis.families.gaussian import Gaussian, Location, Noise, Spread
+from volatilis.learners._base import Info, modulated
+from volatilis.learners._kinds import ChangeProbability, LearnerRecord, OneBeliefLearner, Style, learner_with_one_belief, variant
 from volatilis.learners._one_belief import OneBelief
-from volatilis.learners._step import Info, modulated
 
 
-@learner_with_one_belief
-class Nas10Star(NamedTuple):
+@learner_with_one_belief(
+    LearnerRecord(
+        name="nas10-star",
+        title="Nas10*",
+        aliases=("nas10*",),
+        place=80,
+        keeps="one belief",
+        style=Style("#e0c030", ">"),
+        tuned="p_c",
+    )
+)
+class Nas10Star(OneBeliefLearner):
     """Nas10* (paper, Supplementary Algorithm 1): Nassar et al. (2010) with a Gaussian prior.
 
         mu <- (1 - gamma) (mu + (y - mu) / (rho + r + 1)) + gamma (mu_0 + (y - mu_0) / (rho + 1))
@@ -25,7 +34,7 @@ class Nas10Star(NamedTuple):
     """
 
     family: AnyFamily
-    p_c: Probability
+    p_c: ChangeProbability
 
     def update(self, state: OneBelief, y: float) -> Info:
         family, mu_0, rho, r = self.family, self.family.mu_0, state.pi_0.nu[0], state.run_lengths[state.i]
@@ -49,21 +58,54 @@ class Nas10Star(NamedTuple):
         require_gaussian(self)
 
 
-@compiled_methods
-class Nas10(Nas10Star):
-    """Nas10, the original of Nassar et al. (2010): as in the paper, Nas10* with a broad prior (sigma_0 = 1000)."""
+def require_gaussian(learner: Any) -> None:
+    if not isinstance(learner.family, Gaussian):
+        raise TypeError(
+            f"{type(learner).__name__} is defined for volatilis.Gaussian only, not for {type(learner.family).__name__}; "
+            "volatilis.Merge(family, p_c, n=1) is Nas12* for every family"
+        )
 
-    def __new__(cls, sigma: float, p_c: float, mu_0: float = 0.0, sigma_0: float = 1000.0) -> Any:
-        return Nas10Star.__new__(cls, Gaussian(sigma, mu_0, sigma_0), p_c)
+
+@compiled_function
+def set_gaussian(state: OneBelief, mu: float, nu: float, run_length: float) -> None:
+    """The belief N(mu, sigma^2 / nu), nu = rho + r."""
+    state.beliefs.nu[state.i] = nu
+    state.beliefs.chi[0, state.i] = mu
+    state.run_lengths[state.i] = run_length
+
+
+class BroadPrior:
+    """A starred learner that makes its family itself: the original, whose prior is broad."""
+
+    def __new__(cls, sigma: Noise, p_c: ChangeProbability, mu_0: Location = 0.0, sigma_0: Spread = 1000.0) -> Any:
+        return super().__new__(cls, Gaussian(sigma, mu_0, sigma_0), p_c)  # type: ignore[call-arg]
 
     @classmethod
-    def _make(cls, values: Any) -> Any:  # type: ignore[override]
-        return Nas10Star.__new__(cls, *values)
+    def _make(cls, values: Any) -> Any:
+        return super().__new__(cls, *values)
 
-    def __getnewargs__(self) -> tuple[float, ...]:
+    def __getnewargs__(self: Any) -> tuple[float, ...]:
         """What `__new__` takes: a copy is made from it, also on its way to another process."""
         return (self.family.sigma, self.p_c, self.family.mu_0, self.family.sigma_0)
 
-    def __repr__(self) -> str:
+    def __repr__(self: Any) -> str:
         family = self.family
-        return f"Nas10(sigma={family.sigma}, p_c={self.p_c}, mu_0={family.mu_0}, sigma_0={family.sigma_0})"
+        return f"{type(self).__name__}(sigma={family.sigma}, p_c={self.p_c}, mu_0={family.mu_0}, sigma_0={family.sigma_0})"
+
+
+@variant(
+    LearnerRecord(
+        name="nas10",
+        title="Nas10",
+        original=True,
+        place=120,
+        keeps="one belief",
+        style=Style("#c48a68", "h", "dash-dotted"),
+        tuned="p_c",
+        samples=False,
+        made_for=Gaussian,
+        from_family=("sigma", "mu_0"),
+    )
+)
+class Nas10(BroadPrior, Nas10Star):
+    """Nas10, the original of Nassar et al. (2010): as in the paper, Nas10* with a broad prior (sigma_0 = 1000)."""

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
-from volatilis._compiler.registry import compiled_function, compiled_methods
-from volatilis._core.fields import AnyFamily, Probability
+from volatilis._compiler.registry import compiled_function
+from volatilis.families._base import AnyFamily
 from volatilis.families.gaussian import Gaussian
-from volatilis.learners._base import learner_with_one_belief
-from volatilis.learners._nassar import require_gaussian, set_gaussian
+from volatilis.learners._base import Info, modulated
+from volatilis.learners._kinds import ChangeProbability, LearnerRecord, OneBeliefLearner, Style, learner_with_one_belief, variant
 from volatilis.learners._one_belief import OneBelief
-from volatilis.learners._step import Info, modulated
+from volatilis.learners.nas10 import BroadPrior, require_gaussian, set_gaussian
 
 
-@learner_with_one_belief
-class Nas12Star(NamedTuple):
+@learner_with_one_belief(
+    LearnerRecord(
+        name="nas12-star",
+        title="Nas12*",
+        aliases=("nas12*",),
+        place=70,
+        keeps="one belief",
+        style=Style("#776600", "<"),
+        tuned="p_c",
+    )
+)
+class Nas12Star(OneBeliefLearner):
     """Nas12* (paper, Supplementary Algorithm 2): Nassar et al. (2012) with a Gaussian prior.
 
         mu_stay = mu + (y - mu) / (rho + r + 1),   mu_change = mu_0 + (y - mu_0) / (rho + 1)
@@ -27,7 +35,7 @@ class Nas12Star(NamedTuple):
     """
 
     family: AnyFamily
-    p_c: Probability
+    p_c: ChangeProbability
 
     def update(self, state: OneBelief, y: float) -> Info:
         family, mu_0, rho = self.family, self.family.mu_0, state.pi_0.nu[0]
@@ -69,21 +77,19 @@ def settle(
     set_gaussian(state, stay * mu_stay + gamma * mu_change, nu, nu - rho)
 
 
-@compiled_methods
-class Nas12(Nas12Star):
+@variant(
+    LearnerRecord(
+        name="nas12",
+        title="Nas12",
+        original=True,
+        place=110,
+        keeps="one belief",
+        style=Style("#6f3516", "p", "dash-dotted"),
+        tuned="p_c",
+        samples=False,
+        made_for=Gaussian,
+        from_family=("sigma", "mu_0"),
+    )
+)
+class Nas12(BroadPrior, Nas12Star):
     """Nas12, the original of Nassar et al. (2012): as in the paper, Nas12* with a broad prior (sigma_0 = 1000)."""
-
-    def __new__(cls, sigma: float, p_c: float, mu_0: float = 0.0, sigma_0: float = 1000.0) -> Any:
-        return Nas12Star.__new__(cls, Gaussian(sigma, mu_0, sigma_0), p_c)
-
-    @classmethod
-    def _make(cls, values: Any) -> Any:  # type: ignore[override]
-        return Nas12Star.__new__(cls, *values)
-
-    def __getnewargs__(self) -> tuple[float, ...]:
-        """What `__new__` takes: a copy is made from it, also on its way to another process."""
-        return (self.family.sigma, self.p_c, self.family.mu_0, self.family.sigma_0)
-
-    def __repr__(self) -> str:
-        family = self.family
-        return f"Nas12(sigma={family.sigma}, p_c={self.p_c}, mu_0={family.mu_0}, sigma_0={family.sigma_0})"

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from volatilis._compiler.registry import compiled_function, python_only
-from volatilis._core.fields import AnyFamily, Count, Fraction, Probability
-from volatilis.families._base import copy_column
-from volatilis.learners._base import learner
+from volatilis._core.fields import Fraction
+from volatilis.families._base import AnyFamily, Observation, copy_column
+from volatilis.learners._base import Info, change_and_stay
 from volatilis.learners._hypotheses import FAINT, NOTHING, Hypotheses, hypotheses, in_units_of_their_sum
-from volatilis.learners._step import Info, change_and_stay
+from volatilis.learners._kinds import ChangeProbability, HypothesisCount, LearnerRecord, LearnerTuple, Style, learner
 from volatilis.special import log, skip, total, uniform, uniform_ahead
 
 
-@learner
-class ParticleFilter(NamedTuple):
+@learner(
+    LearnerRecord(
+        name="particle-filter",
+        title="pf",
+        aliases=("pf",),
+        place=20,
+        keeps="n particles",
+        style=Style("#86c5f7", "o", many="#06397a"),
+    )
+)
+class ParticleFilter(LearnerTuple):
     """pfN (paper, Algorithm 3): n sampled histories of changes, from the optimal proposal.
 
     Resampling, with replacement, when N_eff <= resample_below * n. The particles are resampled after their beliefs are
@@ -22,8 +31,8 @@ class ParticleFilter(NamedTuple):
     """
 
     family: AnyFamily
-    p_c: Probability
-    n: Count
+    p_c: ChangeProbability
+    n: HypothesisCount
     resample_below: Fraction = 0.5
 
     @python_only
@@ -47,7 +56,7 @@ class ParticleFilter(NamedTuple):
             state.run_lengths[i] = 0.0
             self.family.prior(state.beliefs, i)
 
-    def update(self, state: Hypotheses, y: Any) -> Info:
+    def update(self, state: Hypotheses, y: Observation) -> Info:
         family = self.family
         n, w, p = family.whole(self.n), state.weights, state.scratch
         c = p  # in the same room: c_i is drawn when p_i is no longer needed

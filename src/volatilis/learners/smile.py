@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
 
 import numpy as np
 
 from volatilis._compiler.registry import compiled_function, python_only
-from volatilis._core.fields import AnyFamily, Positive
-from volatilis.families._base import Beliefs, copy_column
-from volatilis.learners._base import learner_with_one_belief
+from volatilis.families._base import AnyFamily, Beliefs, Observation, copy_column
+from volatilis.learners._base import Info
+from volatilis.learners._kinds import LearnerRecord, Modulation, OneBeliefLearner, Style, learner_with_one_belief
 from volatilis.learners._one_belief import OneBelief, relax
-from volatilis.learners._step import Info
 
 BELIEF, LIKELIHOOD, BETWEEN = 0, 1, 2  # the columns of the working bank
 
 
-@learner_with_one_belief
-class SMiLe(NamedTuple):
+@learner_with_one_belief(
+    LearnerRecord(
+        name="smile",
+        title="SMiLe",
+        place=90,
+        keeps="one belief",
+        style=Style("#b58be0", "P", "dash-dotted"),
+        tuned="m",
+    )
+)
+class SMiLe(OneBeliefLearner):
     """The SMiLe rule of Faraji, Preuschoff & Gerstner (2018); paper, Methods.
 
         log pi^(t+1) = (1 - gamma) log pi^(t) + gamma log P~(theta | y) + const
@@ -31,9 +38,9 @@ class SMiLe(NamedTuple):
     """
 
     family: AnyFamily
-    m: Positive
+    m: Modulation
 
-    def update(self, state: OneBelief, y: Any) -> Info:
+    def update(self, state: OneBelief, y: Observation) -> Info:
         family, pi, i, work = self.family, state.beliefs, state.i, state.work
         log_p, log_p_0 = family.log_predictive(pi, i, y), family.log_prior_predictive(state.pi_0, y)
         copy_column(pi, i, work, BELIEF)
@@ -52,6 +59,10 @@ class SMiLe(NamedTuple):
     def elapse(self, state: OneBelief) -> None:
         relax(self.family, state, self.m / (1.0 + self.m))
 
+    @python_only
+    def change_probability(self) -> float:
+        return self.m / (1.0 + self.m)
+
     def _check(self) -> None:
         if self.family.lacks("scaled_likelihood"):
             reason = self.family.improper_scaled_likelihood(np.zeros(0))
@@ -69,7 +80,7 @@ class SMiLe(NamedTuple):
 
 
 @compiled_function
-def distance_moved(family: Any, work: Beliefs, norm: float, gamma: float) -> float:
+def distance_moved(family: Observation, work: Beliefs, norm: float, gamma: float) -> float:
     """The square root of KL[pi_gamma || pi] on the path from the belief (gamma = 0) to the scaled likelihood (gamma = 1)."""
     copy_column(work, BELIEF, work, BETWEEN)
     family.blend(work, BETWEEN, work, LIKELIHOOD, 1.0 - gamma, gamma)
@@ -78,7 +89,7 @@ def distance_moved(family: Any, work: Beliefs, norm: float, gamma: float) -> flo
 
 
 @compiled_function
-def solve_bound(family: Any, work: Beliefs, norm: float, bound: float, largest: float) -> float:
+def solve_bound(family: Observation, work: Beliefs, norm: float, bound: float, largest: float) -> float:
     """The gamma in [0, 1] with moved(gamma) = bound; moved grows from 0, first as gamma^2.
 
     Regula falsi on the square root of the divergence, with less weight on an end that stays (Anderson & Björck 1973): fast, and

@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from volatilis._compiler.registry import compiled_function
-from volatilis._core.fields import AnyFamily, Count, Probability
-from volatilis.learners._base import learner_with_hypotheses
+from volatilis.families._base import AnyFamily
 from volatilis.learners._hypotheses import NOTHING, Hypotheses, drop_below, forget, normalise
+from volatilis.learners._kinds import (
+    ChangeProbability,
+    HypothesesLearner,
+    HypothesisCount,
+    LearnerRecord,
+    Style,
+    learner_with_hypotheses,
+)
 from volatilis.special import total, uniform
 
 
-@learner_with_hypotheses
-class StratifiedResampling(NamedTuple):
+@learner_with_hypotheses(
+    LearnerRecord(
+        name="stratified-resampling",
+        title="SOR",
+        aliases=("sor",),
+        place=50,
+        keeps="n hypotheses",
+        style=Style("#ffc078", "^", many="#ee5a00"),
+    )
+)
+class StratifiedResampling(HypothesesLearner):
     """SORN: exact inference, then optimal resampling to n hypotheses.
 
     Fearnhead & Liu (2007), On-line inference for multiple changepoint problems: with the threshold c that solves
@@ -23,8 +39,8 @@ class StratifiedResampling(NamedTuple):
     """
 
     family: AnyFamily
-    p_c: Probability
-    n: Count
+    p_c: ChangeProbability
+    n: HypothesisCount
 
     def approximate(self, state: Hypotheses) -> None:
         resample_optimally(state, self.n)

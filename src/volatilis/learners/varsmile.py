@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
-from volatilis._core.fields import AnyFamily, Positive
-from volatilis.learners._base import learner_with_one_belief
+from volatilis._compiler.registry import python_only
+from volatilis.families._base import AnyFamily, Observation
+from volatilis.learners._base import Info, modulated
+from volatilis.learners._kinds import LearnerRecord, Modulation, OneBeliefLearner, Style, learner_with_one_belief
 from volatilis.learners._one_belief import OneBelief, relax
-from volatilis.learners._step import Info, modulated
 
 
-@learner_with_one_belief
-class VarSMiLe(NamedTuple):
+@learner_with_one_belief(
+    LearnerRecord(
+        name="varsmile",
+        title="VarSMiLe",
+        place=60,
+        keeps="one belief",
+        style=Style("#a038c8", "v"),
+        tuned="m",
+    )
+)
+class VarSMiLe(OneBeliefLearner):
     """Variational SMiLe (paper, Algorithm 1): averages the logarithms of "integrate" and "reset" with weight gamma.
 
         gamma = m S_BF / (1 + m S_BF)
@@ -23,9 +31,9 @@ class VarSMiLe(NamedTuple):
     """
 
     family: AnyFamily
-    m: Positive
+    m: Modulation
 
-    def update(self, state: OneBelief, y: Any) -> Info:
+    def update(self, state: OneBelief, y: Observation) -> Info:
         family, pi, i, pi_0 = self.family, state.beliefs, state.i, state.pi_0
         # Surprise
         log_p, log_p_0 = family.log_predictive(pi, i, y), family.log_prior_predictive(pi_0, y)
@@ -39,3 +47,7 @@ class VarSMiLe(NamedTuple):
 
     def elapse(self, state: OneBelief) -> None:
         relax(self.family, state, self.m / (1.0 + self.m))
+
+    @python_only
+    def change_probability(self) -> float:
+        return self.m / (1.0 + self.m)

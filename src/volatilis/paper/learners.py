@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from volatilis.experiments.tuning import free_parameter
 from volatilis.learners import (
     ExactBayes,
     Leaky,
@@ -19,6 +20,7 @@ from volatilis.learners import (
     SMiLe,
     StratifiedResampling,
     VarSMiLe,
+    record_of,
 )
 from volatilis.paper.published.code import PublishedStratifiedResampling
 from volatilis.paper.settings import CATEGORICAL, GAUSSIAN, MERGED, NEAR, PARTICLES, Environment, family_of
@@ -75,9 +77,8 @@ def tuned_learners(where: Environment, tuned: Mapping[tuple[str, Environment], B
 
 
 def _make(name: str, where: Environment, value: float) -> Learner:
-    """Nas10 and Nas12, the original rules, know the noise and no prior."""
     cls = TUNED[where.task][name]
-    return cls(where.noise, value) if name in ("Nas10", "Nas12") else cls(family_of(where.task, where.noise), value)
+    return record_of(cls).make(family_of(where.task, where.noise), {free_parameter(cls): value})
 
 
 # --- the best leak of Leaky in the Gaussian task, in closed form ---------------------------------------------------------

@@ -115,7 +115,7 @@ def table(size: Size, folder: str | os.PathLike[str], reference: str | os.PathLi
                 "learner": name,
                 "noise": where.noise,
                 "p_c": where.p_c,
-                "parameter": tuning.FREE[TUNED[where.task][name]].name,
+                "parameter": tuning.free_parameter(TUNED[where.task][name]),
                 "free": best.free,
                 "within_bounds": best.bounded,
                 "beyond": beyond,

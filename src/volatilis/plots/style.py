@@ -1,47 +1,39 @@
-"""One look per learner: its colour, line, mark, label and place, the same in every figure.
+"""One look per learner: its colour, line, mark, label and place, the same in every figure. They come from the learner's record.
 
-A family of learners has one hue (pf blue, MP green, SOR orange, Merge crimson), darker with more hypotheses. Line and mark tell
-the families apart without colour. The published variant of a learner is darker and dashed, its mark half filled; the freely tuned
-one has a hollow mark.
+A learner with several hypotheses has one hue (pf blue, MP green, SOR orange, Merge crimson), darker with more hypotheses.
+Line and mark tell learners apart without colour. The published variant of a learner is darker and dashed, and its mark is half
+filled; the freely tuned one has a hollow mark.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import math
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from volatilis.learners import records as learner_records
+from volatilis.learners._base import Learner
+from volatilis.learners._kinds import LearnerRecord, record_of
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 EXACT = "Exact Bayes"
 CHANGE, PRIOR, BELIEF, TRUTH = "#d7191c", "#000000", "#d7191c", "#1f6fb4"
 POSITIVE, NEGATIVE = "#e08214", "#2b6cb0"
-SOLID, DASHED, DOTTED, DASH_DOTTED = "-", (0, (4.0, 1.6)), (0, (1.0, 1.3)), (0, (5.0, 1.4, 1.0, 1.4))
-SHORT_DASHED = (0, (1.8, 1.2))
+Line = str | tuple[int, tuple[float, ...]]  # as Matplotlib has it
+SOLID: Line = "-"
+DASHED: Line = (0, (4.0, 1.6))
+SHORT_DASHED: Line = (0, (1.8, 1.2))
+DOTTED: Line = (0, (1.0, 1.3))
+DASH_DOTTED: Line = (0, (5.0, 1.4, 1.0, 1.4))
 
-# family -> (colour of one hypothesis, colour of twenty, mark); between them the log of the number decides, squared to set 10
-# well apart from 20
-FAMILIES = {
-    "pf": ("#86c5f7", "#06397a", "o"),
-    "MP": ("#86deac", "#00785a", "s"),
-    "Merge": ("#ff9ecb", "#6e0029", "D"),
-    "SOR": ("#ffc078", "#ee5a00", "^"),
-}
-DARKEST_AT = 20
-
-# learner with one hypothesis -> (colour, line, mark)
-SINGLES: dict[str, tuple[str, Any, str]] = {
-    EXACT: ("#000000", SOLID, "*"),
-    "VarSMiLe": ("#a038c8", SOLID, "v"),
-    "Nas12*": ("#776600", SOLID, "<"),
-    "Nas10*": ("#e0c030", SOLID, ">"),
-    "SMiLe": ("#b58be0", DASH_DOTTED, "P"),
-    "Leaky": ("#8a8a8a", SOLID, "X"),
-    "Nas12": ("#6f3516", DASH_DOTTED, "p"),
-    "Nas10": ("#c48a68", DASH_DOTTED, "h"),
-}
+LINES = {"solid": SOLID, "dash-dotted": DASH_DOTTED}
+DARKEST_AT = 20  # hypotheses; below it the logarithm of their number decides, squared to set 10 well apart from 20
 UNKNOWN = ("#444444", SOLID, ".")
-ORDER = (EXACT, "pf", "MP", "Merge", "SOR", "VarSMiLe", "Nas12*", "Nas10*", "SMiLe", "Leaky", "Nas12", "Nas10")
 VARIANTS = ("", "published", "free")
 
 FONT_SIZES = {
@@ -63,7 +55,7 @@ class Look(NamedTuple):
 
     label: str
     colour: str
-    line: Any
+    line: Line
     mark: str
     fill: str = "full"  # of the mark: full, none or top
 
@@ -87,23 +79,32 @@ def apply() -> Iterator[None]:
 def look(learner: str) -> Look:
     """The look of a learner by its name in the datasets, such as "SOR20 (published)"."""
     base, variant = split_variant(learner)
-    family, n = split_count(base)
-    if n is None:
-        colour, line, mark = SINGLES.get(base, UNKNOWN)
-    else:
-        light, dark, mark = FAMILIES[family]
-        colour = blend(light, dark, (math.log(n) / math.log(DARKEST_AT)) ** 2)
-        line = DOTTED if n == 1 else SOLID
+    title, n = split_count(base)
+    record = _records().get(title)
+    colour, line, mark = UNKNOWN
+    if record is not None and record.style is not None:
+        colour, line, mark = record.style.colour, LINES[record.style.line], record.style.mark
+        if n is not None and record.style.many is not None:
+            colour = blend(colour, record.style.many, (math.log(n) / math.log(DARKEST_AT)) ** 2)
+            line = DOTTED if n == 1 else SOLID
     if variant == "published":
         dashes = DASHED if n in (None, DARKEST_AT) else SHORT_DASHED
         return Look(label(learner), blend(colour, "#000000", 0.4), dashes, mark, "top")
     return Look(label(learner), colour, line, mark, "none" if variant == "free" else "full")
 
 
+def name_of(learner: Learner) -> str:
+    """A learner's name in the datasets, with the number of its hypotheses where that matters: pf20."""
+    record = record_of(type(learner))
+    counted = record.style is not None and record.style.many is not None
+    return f"{record.title}{learner.most_hypotheses()}" if counted else record.title
+
+
 def label(learner: str) -> str:
     """The name as the paper prints it: the Nassar rules without an asterisk are the originals."""
     base, variant = split_variant(learner)
-    name = f"{base} Original" if base in ("Nas10", "Nas12") else base
+    record = _records().get(base)
+    name = f"{base} Original" if record is not None and record.original else base
     return f"{name} ({variant})" if variant else name
 
 
@@ -112,7 +113,7 @@ def ordered(learners: Iterable[str]) -> list[str]:
     return sorted(learners, key=_place)
 
 
-def present(dataset: Any, learners: Iterable[str] | None = None) -> list[str]:
+def present(dataset: xr.Dataset, learners: Iterable[str] | None = None) -> list[str]:
     """The wanted learners that the dataset has, in the wanted order; without a wish all of them in the common order."""
     held = [str(name) for name in dataset.learner.values]
     return ordered(held) if learners is None else [name for name in learners if name in held]
@@ -127,9 +128,16 @@ def split_variant(learner: str) -> tuple[str, str]:
 def split_count(base: str) -> tuple[str, int | None]:
     """'pf20' -> ('pf', 20); names without a number of hypotheses stay whole."""
     match = re.fullmatch(r"([A-Za-z]+)(\d+)", base)
-    if match is None or match[1] not in FAMILIES:
+    record = _records().get(match[1]) if match else None
+    if match is None or record is None or record.style is None or record.style.many is None:
         return base, None
     return match[1], int(match[2])
+
+
+@functools.cache
+def _records() -> dict[str, LearnerRecord]:
+    """By title, in the order of legends."""
+    return {record.title: record for record in learner_records()}
 
 
 def blend(light: str, dark: str, share: float) -> str:
@@ -141,7 +149,8 @@ def blend(light: str, dark: str, share: float) -> str:
 
 def _place(learner: str) -> tuple[int, int, int, str]:
     base, variant = split_variant(learner)
-    family, n = split_count(base)
-    family_place = ORDER.index(family) if family in ORDER else len(ORDER)
+    title, n = split_count(base)
+    titles = list(_records())
+    place = titles.index(title) if title in titles else len(titles)
     variant_place = VARIANTS.index(variant) if variant in VARIANTS else len(VARIANTS)
-    return family_place, -(n or 0), variant_place, learner
+    return place, -(n or 0), variant_place, learner

@@ -102,7 +102,11 @@ class Beliefs(NamedTuple):
 
 
 def believe(
-    learner: Learner, y: np.ndarray, begins: np.ndarray | None = None, missing: str = "error", seed: object = 0
+    learner: Learner,
+    y: np.ndarray,
+    begins: np.ndarray | None = None,
+    missing: str = "error",
+    seed: int | np.random.SeedSequence = 0,
 ) -> Beliefs:
     """Run a learner over outcomes; blocks begin at the first and where `begins` is true."""
     check_belief(learner)

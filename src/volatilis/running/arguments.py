@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from volatilis.learners._base import Learner
+from volatilis.learners._kinds import RECORDS
 from volatilis.running.drivers import ELAPSE, OBSERVE, RESET, SKIP
 from volatilis.running.traces import defined_readouts
 
@@ -24,7 +25,7 @@ class LearnerLike(Protocol):
 
 
 def checked_learner(learner: Any) -> Learner:
-    if not getattr(type(learner), "_is_learner", False):
+    if type(learner) not in RECORDS:
         raise TypeError(f"{learner!r} ({type(learner).__name__}) is not a learner, such as volatilis.VarSMiLe(family, m=0.1)")
     return learner
 

@@ -9,9 +9,8 @@ import numpy as np
 from volatilis import surprise
 from volatilis._compiler import Call
 from volatilis.families._base import prior_beliefs
-from volatilis.learners._base import Learner
+from volatilis.learners._base import Learner, put
 from volatilis.learners._hypotheses import Hypotheses
-from volatilis.learners._many import many_states, put
 from volatilis.running import drivers
 from volatilis.running.drivers import OBSERVE, RESET, Outputs, outputs
 
@@ -67,7 +66,7 @@ class Divergences:
 def many_fresh(learner: Learner, keys: np.ndarray) -> Any:
     """The states of a learner before the first observation of as many sequences as there are keys for their generators."""
     fresh = learner.init(0)
-    states = many_states(fresh, len(keys))
+    states = fresh.many(len(keys))
     put(states, slice(None), fresh)
     if isinstance(fresh, Hypotheses):
         states.random[:, 0] = keys

@@ -20,7 +20,6 @@ from volatilis._core.fields import DERIVED, given_fields
 from volatilis._core.files import whole_file
 from volatilis.learners._base import Learner
 from volatilis.learners._hypotheses import Hypotheses
-from volatilis.learners._many import kept_arrays
 from volatilis.learners._one_belief import OneBelief
 
 FORMAT, VERSION = "volatilis-stream", 1
@@ -125,7 +124,7 @@ def check_state(learner: Learner, fresh: Any, read: Any) -> None:
         fresh = _with_room(learner, fresh, np.size(read.weights))
     _check_layout(fresh, read)
     if isinstance(read, (Hypotheses, OneBelief)):
-        check_many_states(learner, kept_arrays(fresh), {name: array[None] for name, array in kept_arrays(read).items()})
+        check_many_states(learner, fresh.kept_arrays(), {name: array[None] for name, array in read.kept_arrays().items()})
 
 
 def check_many_states(learner: Learner, example: dict[str, np.ndarray], read: dict[str, np.ndarray]) -> None:

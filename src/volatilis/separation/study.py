@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from volatilis.catalogue import LEARNERS
+from volatilis.catalogue import LEARNER_RECORDS
 from volatilis.predictions.windows import FirstWindow, SecondWindow, check_selection
 from volatilis.separation.equivalences import Equivalence, Flatness, change_probabilities, equivalences, measure_flatness
 from volatilis.separation.regressors import Regressors, Rows, chosen_columns, make_regressors, read_rows
@@ -106,7 +106,7 @@ def separate(request: SeparateRequest, progress: Callable[[float], None] = lambd
 
 def _with_needed(run: RunRequest) -> RunRequest:
     """The requested measures, and those that equivalences and selections look at."""
-    believing = any("gamma" in LEARNERS[recipe.name]._readouts for recipe in run.learners)  # type: ignore[attr-defined]
+    believing = any("gamma" in LEARNER_RECORDS[recipe.name].readouts for recipe in run.learners)
     if run.measures is None or "all" in run.measures or not believing:
         return run
     return run._replace(measures=tuple(dict.fromkeys((*run.measures, *NEEDED))))

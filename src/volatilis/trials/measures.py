@@ -103,7 +103,7 @@ def check_chosen(chosen: Sequence[str] | None, columns: Sequence[Column]) -> Non
 
 
 def _divergence(learner: Any, name: str) -> bool:
-    if "gamma" not in learner._readouts:
+    if "gamma" not in learner.readouts():
         return False
     try:
         check_divergence(learner, name)

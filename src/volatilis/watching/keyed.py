@@ -14,8 +14,8 @@ import numpy as np
 
 from volatilis._compiler import Call
 from volatilis._core.seeds import generator_key, named_seed
+from volatilis.learners._base import put
 from volatilis.learners._hypotheses import Hypotheses
-from volatilis.learners._many import kept_arrays, many_states, put
 from volatilis.running import drivers
 from volatilis.running.drivers import Outputs, outputs
 from volatilis.running.traces import defined_readouts
@@ -30,7 +30,7 @@ class Pool:
     """States with the same room. Rows of keys that moved on are used again."""
 
     def __init__(self, example: Any, count: int = FIRST_STATES) -> None:
-        self.states, self.used, self._example = many_states(example, count), 0, example
+        self.states, self.used, self._example = example.many(count), 0, example
         self.free: list[int] = []
 
     def add(self, state: Any) -> int:
@@ -44,17 +44,17 @@ class Pool:
 
     def arrays(self) -> dict[str, np.ndarray]:
         """All rows in use."""
-        return {name: array[: self.used] for name, array in kept_arrays(self.states).items()}
+        return {name: array[: self.used] for name, array in self.states.kept_arrays().items()}
 
     def set_arrays(self, arrays: dict[str, np.ndarray], free: list[int]) -> None:
         self.used, self.free = len(arrays["nu"]), free
-        self.states = many_states(self._example, max(FIRST_STATES, self.used))
-        for name, room in kept_arrays(self.states).items():
+        self.states = self._example.many(max(FIRST_STATES, self.used))
+        for name, room in self.states.kept_arrays().items():
             room[: self.used] = arrays[name]
 
     def _enlarge(self) -> None:
-        larger, count = many_states(self._example, 2 * len(self.states.nu)), len(self.states.nu)
-        for old, new in zip(kept_arrays(self.states).values(), kept_arrays(larger).values(), strict=True):
+        larger, count = self._example.many(2 * len(self.states.nu)), len(self.states.nu)
+        for old, new in zip(self.states.kept_arrays().values(), larger.kept_arrays().values(), strict=True):
             new[:count] = old
         self.states = larger
 

@@ -18,7 +18,6 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 
 from volatilis._core.files import whole_file
-from volatilis.learners._many import kept_arrays
 from volatilis.running.state_files import StateFileError, check_many_states
 from volatilis.watching.alarms import Alarms
 from volatilis.watching.input import Place, SavedPlace
@@ -124,8 +123,8 @@ class Memory:
         example = learner.init(0)
         for _ in range(index):
             example = learner.grow(example)
-        found = {name: arrays[f"{index}.{name}"] for name in kept_arrays(example)}
-        check_many_states(learner, kept_arrays(example), found)
+        found = {name: arrays[f"{index}.{name}"] for name in example.kept_arrays()}
+        check_many_states(learner, example.kept_arrays(), found)
         rows, used = places[places[:, 0] == index, 1], len(found["nu"])
         taken = np.zeros(used, dtype=bool)
         if ((rows < 0) | (rows >= used)).any() or len(np.unique(rows)) != len(rows):

@@ -1,4 +1,4 @@
-"""Free parameters: their natural ranges, and the scale on which a search for them moves in equal steps.
+"""Free parameters as a search sees them. Their ranges stand in the records of families, learners and response models.
 
 Ranges of what is measured in the outcome's unit (sigma, sd, mu_0 ...) follow the data, so that data in other units give the
 same fit in other units.
@@ -6,71 +6,41 @@ same fit in other units.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
 
+from volatilis import families, learners
 from volatilis._core.fields import Rule
+from volatilis._core.records import LINEAR, LOG, LOGIT, Choices, Parameter, Range, Scale
+
+# by name: a name that a family, a learner and a response model share is one parameter. Those of response models are added where
+# the models are made known (`responses.registry`)
+RANGES: dict[str, Range] = {}
+WHOLE: dict[str, tuple[int, ...]] = {}  # whole numbers are tried one by one
 
 
-class Scale(NamedTuple):
-    """From a parameter's natural range to the real line and back."""
-
-    name: str
-    to: Callable[[float], float]
-    back: Callable[[float], float]
-
-
-LINEAR = Scale("linear", float, float)
-LOG = Scale("log", math.log, lambda x: math.exp(min(x, 700.0)))
-LOGIT = Scale("logit", lambda p: math.log(p / (1.0 - p)), lambda x: 1.0 / (1.0 + math.exp(-x)) if x > -700.0 else 0.0)
+def add_ranges(parameters: Iterable[Parameter]) -> None:
+    """Make parameters known to searches, with the ranges that their records give."""
+    for parameter in parameters:
+        if isinstance(parameter.search, Range):
+            RANGES[parameter.name] = parameter.search
+        elif isinstance(parameter.search, Choices):
+            WHOLE[parameter.name] = parameter.search.values
 
 
-class Range(NamedTuple):
-    """Where a parameter may lie (low, high), where searches start (first, last), and on which scale; `unit` is the outcome's."""
+for learner_record in learners.records():
+    add_ranges(learner_record.parameters)
+for family_record in families.records():
+    add_ranges(family_record.parameters)
 
-    scale: Scale
-    low: float
-    high: float
-    first: float
-    last: float
-    unit: bool = False
-
-
-RANGES = {
-    "p_c": Range(LOGIT, 1e-5, 1 - 1e-5, 0.01, 0.5),
-    "m": Range(LOG, 1e-5, 1e4, 0.01, 1.0),
-    "omega": Range(LOGIT, 1e-3, 1 - 1e-5, 0.3, 0.95),
-    "sigma": Range(LOG, 1e-3, 1e2, 0.1, 1.0, True),
-    "sigma_0": Range(LOG, 1e-2, 1e3, 0.5, 5.0, True),
-    "mu_0": Range(LINEAR, -5.0, 5.0, -1.0, 1.0, True),
-    "s": Range(LOG, 1e-3, 1e3, 0.2, 5.0),
-    "a": Range(LOG, 1e-3, 1e3, 0.5, 5.0),
-    "b": Range(LOG, 1e-3, 1e3, 0.5, 5.0),
-    "shape": Range(LOG, 1e-3, 1e3, 0.5, 5.0),
-    "rate": Range(LOG, 1e-4, 1e4, 0.1, 10.0),
-    "kappa_0": Range(LOG, 1e-4, 1e3, 0.05, 2.0),
-    "alpha_0": Range(LOG, 1e-2, 1e3, 1.0, 10.0),
-    "sd": Range(LOG, 1e-4, 1e2, 0.05, 1.0, True),
-    "motor": Range(LOG, 1e-4, 1e2, 0.01, 0.3, True),
-    "bias": Range(LINEAR, -5.0, 5.0, -0.3, 0.3, True),
-    "per_uncertainty": Range(LOG, 1e-4, 1e3, 0.1, 2.0),
-    "per_update": Range(LOG, 1e-4, 1e2, 0.05, 1.0),
-    "beta": Range(LOG, 1e-3, 1e3, 0.3, 5.0),
-    "level": Range(LINEAR, -1e3, 1e3, -2.0, 2.0),
-    "slope": Range(LOG, 1e-4, 1e4, 0.1, 3.0),
-    "lapse": Range(LOGIT, 1e-5, 0.99, 0.005, 0.1),
-    "stay": Range(LOGIT, 1e-5, 1 - 1e-5, 0.02, 0.3),
-}
 # for a parameter of a user's own, by what its field accepts: the first that may have both ends
 USUAL = (
     Range(LINEAR, -1e3, 1e3, -2.0, 2.0),
     Range(LOG, 1e-4, 1e4, 0.1, 10.0),
     Range(LOGIT, 1e-5, 1 - 1e-5, 0.05, 0.95),
 )
-WHOLE = {"n": (1, 2, 3, 5, 10, 20)}  # whole numbers are tried one by one
 
 
 class Unit(NamedTuple):
@@ -115,9 +85,9 @@ def searched(name: str, unit: Unit) -> Searched:
     """A parameter's interval for data in these units."""
     if name not in RANGES:
         raise ValueError(f"{name} cannot be fitted; {', '.join((*RANGES, *WHOLE))} can")
-    found = RANGES[name]
-    ends = (found.low, found.high, found.first, found.last)
-    if found.unit:
-        shift = unit.middle if found.scale is LINEAR else 0.0
+    known = RANGES[name]
+    ends = (known.low, known.high, known.first, known.last)
+    if known.unit:
+        shift = unit.middle if known.scale is LINEAR else 0.0
         ends = tuple(shift * (name == "mu_0") + unit.spread * end for end in ends)  # type: ignore[assignment]
-    return Searched(name, found.scale, *(found.scale.to(end) for end in ends))
+    return Searched(name, known.scale, *(known.scale.to(end) for end in ends))

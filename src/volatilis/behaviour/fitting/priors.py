@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from volatilis.behaviour.fitting.parameters import LINEAR, LOGIT, RANGES, Searched
+from volatilis._core.records import LINEAR, LOGIT
+from volatilis.behaviour.fitting.parameters import RANGES, Searched
 
 CENTRAL = 1.959963984540054  # standard deviations either side of the mean that hold 95 %
 

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Protocol, TypeVar
 import numpy as np
 
 from volatilis._compiler.registry import compiled_function, compiled_methods, python_only
-from volatilis._core.fields import Rule, _float, validated
+from volatilis._core.fields import Positive, Rule, _float, validated
+from volatilis._core.records import LOG, Range
 
 if TYPE_CHECKING:
     from volatilis.families._base import Family
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
 C = TypeVar("C", bound=type)
 NonNegative = Annotated[float, Rule(_float, lambda v: 0.0 <= v < np.inf, "a finite number, 0 or more")]
 Share = Annotated[float, Rule(_float, lambda v: 0.0 <= v < 1.0, "a number from 0 up to, not including, 1")]
+Noise = Annotated[Positive, Range(LOG, 1e-4, 1e2, 0.05, 1.0, unit=True)]
+MotorNoise = Annotated[NonNegative, Range(LOG, 1e-4, 1e2, 0.01, 0.3, unit=True)]
+PerUncertainty = Annotated[NonNegative, Range(LOG, 1e-4, 1e3, 0.1, 2.0)]
+PerUpdate = Annotated[NonNegative, Range(LOG, 1e-4, 1e2, 0.05, 1.0)]
 
 
 class Moment(NamedTuple):

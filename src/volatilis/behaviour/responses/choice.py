@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import numpy as np
 
 from volatilis._compiler.registry import compiled_function, python_only
+from volatilis._core.records import LOG, Range
 from volatilis.behaviour.responses._base import Moment, NonNegative, estimate, response
 from volatilis.learners.leaky import Leaky
 from volatilis.special import exp, log, log_1p
@@ -24,7 +25,7 @@ class Softmax(NamedTuple):
     lapse.
     """
 
-    beta: NonNegative = 1.0
+    beta: Annotated[NonNegative, Range(LOG, 1e-3, 1e3, 0.3, 5.0)] = 1.0
 
     def log_response(self, learner: Any, state: Any, given: float, before: float) -> float:
         if learner.family.size() == 1:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import numpy as np
 
 from volatilis._compiler.registry import python_only
-from volatilis._core.fields import Positive, Real
-from volatilis.behaviour.responses._base import Moment, NonNegative, needs_variance, response, uncertainty
+from volatilis._core.fields import Real
+from volatilis._core.records import LINEAR, LOG, Range
+from volatilis.behaviour.responses._base import Moment, Noise, NonNegative, needs_variance, response, uncertainty
 from volatilis.behaviour.responses.prediction import log_normal
 from volatilis.special import log
 
@@ -21,9 +22,9 @@ if TYPE_CHECKING:
 class Confidence(NamedTuple):
     """A report of confidence: N(level - slope * log(SD of the belief), sd^2): the surer, the higher."""
 
-    sd: Positive
-    level: Real = 0.0
-    slope: NonNegative = 1.0
+    sd: Noise
+    level: Annotated[Real, Range(LINEAR, -1e3, 1e3, -2.0, 2.0)] = 0.0
+    slope: Annotated[NonNegative, Range(LOG, 1e-4, 1e4, 0.1, 3.0)] = 1.0
 
     def log_response(self, learner: Any, state: Any, given: float, before: float) -> float:
         return log_normal(given, self.level - self.slope * log(uncertainty(learner, state, 0)), self.sd)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import numpy as np
 
 from volatilis._compiler.registry import compiled_function, python_only
 from volatilis._core.fields import Positive
+from volatilis._core.records import LOGIT, Range
 from volatilis.behaviour.responses._base import Moment, Share, response
 from volatilis.behaviour.responses.choice import check_categories
 from volatilis.special import exp, log, log_1p
@@ -15,6 +16,9 @@ from volatilis.special import exp, log, log_1p
 if TYPE_CHECKING:
     from volatilis.families._base import Family
     from volatilis.learners._base import Learner
+
+Lapse = Annotated[Share, Range(LOGIT, 1e-5, 0.99, 0.005, 0.1)]
+Stay = Annotated[Share, Range(LOGIT, 1e-5, 1 - 1e-5, 0.02, 0.3)]
 
 
 @response
@@ -27,8 +31,8 @@ class Habits(NamedTuple):
     """
 
     model: Any  # a ResponseModel; validation takes fields of this kind as they are
-    lapse: Share = 0.0
-    stay: Share = 0.0
+    lapse: Lapse = 0.0
+    stay: Stay = 0.0
     span: Positive = 1.0
 
     def log_response(self, learner: Any, state: Any, given: float, before: float) -> float:
@@ -68,8 +72,8 @@ class ChoiceHabits(NamedTuple):
     """A choice with lapses (any of `span` categories, equally likely) and perseveration (the last choice once more) around it."""
 
     model: Any  # a ResponseModel; validation takes fields of this kind as they are
-    lapse: Share = 0.0
-    stay: Share = 0.0
+    lapse: Lapse = 0.0
+    stay: Stay = 0.0
     span: Positive = 2.0
 
     def log_response(self, learner: Any, state: Any, given: float, before: float) -> float:

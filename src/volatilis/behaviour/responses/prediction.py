@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Protocol
 
 import numpy as np
 
 from volatilis._compiler.registry import compiled_function, python_only
-from volatilis._core.fields import Positive, Real
-from volatilis.behaviour.responses._base import Moment, NonNegative, estimate, needs_variance, response, uncertainty
+from volatilis._core.fields import Real
+from volatilis._core.records import LINEAR, Range
+from volatilis.behaviour.responses._base import (
+    Moment,
+    MotorNoise,
+    Noise,
+    PerUncertainty,
+    PerUpdate,
+    estimate,
+    needs_variance,
+    response,
+    uncertainty,
+)
 from volatilis.families.gaussian import Gaussian
 from volatilis.special import LOG_2_PI, log
 
@@ -70,10 +81,10 @@ class GaussianNoise(NamedTuple):
     the rest of the noise varies.
     """
 
-    sd: Positive
-    per_uncertainty: NonNegative = 0.0
-    per_update: NonNegative = 0.0
-    motor: NonNegative = 0.0
+    sd: Noise
+    per_uncertainty: PerUncertainty = 0.0
+    per_update: PerUpdate = 0.0
+    motor: MotorNoise = 0.0
 
     def log_response(self, learner: Any, state: Any, given: float, before: float) -> float:
         mean = estimate(learner, state, 0)
@@ -92,10 +103,10 @@ class GaussianNoise(NamedTuple):
 class LaplaceNoise(NamedTuple):
     """The same with heavier tails: exp(-|response - mean| / b) / (2 b), where b gives the standard deviation s."""
 
-    sd: Positive
-    per_uncertainty: NonNegative = 0.0
-    per_update: NonNegative = 0.0
-    motor: NonNegative = 0.0
+    sd: Noise
+    per_uncertainty: PerUncertainty = 0.0
+    per_update: PerUpdate = 0.0
+    motor: MotorNoise = 0.0
 
     def log_response(self, learner: Any, state: Any, given: float, before: float) -> float:
         mean = estimate(learner, state, 0)
@@ -120,7 +131,7 @@ LaplaceNoise._noise_alone = (1.0, 0.5 * math.log(2.0))  # type: ignore[attr-defi
 class UnderBelief(NamedTuple):
     """The paper's second criterion: the density of the prediction, less a constant bias, under the learner's belief."""
 
-    bias: Real = 0.0
+    bias: Annotated[Real, Range(LINEAR, -5.0, 5.0, -0.3, 0.3, unit=True)] = 0.0
 
     def log_response(self, learner: Any, state: Any, given: float, before: float) -> float:
         return state.belief_log_density(learner.family, given - self.bias)

@@ -5,21 +5,21 @@ from __future__ import annotations
 import importlib.util
 import inspect
 import pathlib
-import re
 import sys
 from collections.abc import Mapping
 from typing import Any, cast
 
 from volatilis import catalogue
 from volatilis._core.fields import rules_of
-from volatilis.behaviour.fitting.parameters import RANGES, Range, usual_range
+from volatilis._core.records import Parameter, Range, dashed, first_sentence, parameters_of
+from volatilis.behaviour.fitting.parameters import RANGES, add_ranges, usual_range
 from volatilis.behaviour.responses._base import ResponseModel, is_response
 from volatilis.behaviour.responses.choice import Softmax
 from volatilis.behaviour.responses.confidence import Confidence
 from volatilis.behaviour.responses.habits import ChoiceHabits, Habits
 from volatilis.behaviour.responses.prediction import GaussianNoise, LaplaceNoise, UnderBelief
 from volatilis.behaviour.responses.slider import CensoredNoise, TruncatedNoise
-from volatilis.catalogue import Parameter, Recipe
+from volatilis.catalogue import Recipe
 from volatilis.families._base import Family
 
 RESPONSES: dict[str, type] = {
@@ -32,21 +32,20 @@ RESPONSES: dict[str, type] = {
     "confidence": Confidence,
 }
 HABITS = ("lapse", "stay", "span")
+for known in (*RESPONSES.values(), Habits):
+    add_ranges(parameters_of(known))
 LOADED = "volatilis_own_"  # how modules that were read from a file are called
 files: list[str] = []  # that were read, for other processes
 
 
 def response_parameters(name: str) -> list[Parameter]:
-    cls = RESPONSES[name]
-    rules, defaults = rules_of(cls), cls._field_defaults  # type: ignore[attr-defined]
-    own = [Parameter(field, defaults.get(field), rules[field].words) for field in cls._fields]  # type: ignore[attr-defined]
-    habits = rules_of(Habits)
-    spread = Parameter("span", "the slider's length, where it has ends", habits["span"].words)
-    return [*own, *(Parameter(field, 0.0, habits[field].words) for field in HABITS[:2]), spread]
+    habits = [one for one in parameters_of(Habits) if one.name in HABITS]
+    shown = [one._replace(default="the slider's length, where it has ends") if one.name == "span" else one for one in habits]
+    return [*parameters_of(RESPONSES[name]), *shown]
 
 
 def response_sentence(name: str) -> str:
-    return " ".join((inspect.getdoc(RESPONSES[name]) or "").split("\n\n")[0].split())
+    return first_sentence(RESPONSES[name])
 
 
 def parse_response(text: str) -> Recipe:
@@ -101,7 +100,7 @@ def load_responses(path: str) -> list[str]:
     sys.modules[specification.name] = module
     specification.loader.exec_module(module)
     own = [cls for _, cls in inspect.getmembers(module, inspect.isclass) if is_response(cls)]
-    found = {_name(cls): cls for cls in own if cls.__module__ == module.__name__}
+    found = {dashed(cls): cls for cls in own if cls.__module__ == module.__name__}
     if not found:
         raise ValueError(f"{path} has no response model, a class with @response above it")
     for name, cls in found.items():
@@ -114,7 +113,3 @@ def load_responses(path: str) -> list[str]:
 def texts() -> list[str]:
     """What stands in the files that were read."""
     return [pathlib.Path(path).read_text() for path in files]
-
-
-def _name(cls: type) -> str:
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", cls.__name__).lower()

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from volatilis._compiler.registry import compiled_function, python_only
-from volatilis._core.fields import Positive, Real
-from volatilis.behaviour.responses._base import Moment, NonNegative, estimate, response
+from volatilis._core.fields import Real
+from volatilis.behaviour.responses._base import Moment, MotorNoise, Noise, PerUncertainty, PerUpdate, estimate, response
 from volatilis.behaviour.responses.prediction import check_noise, log_normal, noise_at, response_noise
 from volatilis.special import exp, log_1p, log_normal_tail
 
@@ -44,12 +44,12 @@ def log_between(low: float, high: float, mean: float, scale: float) -> float:
 class TruncatedNoise(NamedTuple):
     """A slider from low to high, whose responses are those of `GaussianNoise` that lie on it."""
 
-    sd: Positive
+    sd: Noise
     low: Real
     high: Real
-    per_uncertainty: NonNegative = 0.0
-    per_update: NonNegative = 0.0
-    motor: NonNegative = 0.0
+    per_uncertainty: PerUncertainty = 0.0
+    per_update: PerUpdate = 0.0
+    motor: MotorNoise = 0.0
 
     def log_response(self, learner: Any, state: Any, given: float, before: float) -> float:
         mean = estimate(learner, state, 0)
@@ -90,12 +90,12 @@ class TruncatedNoise(NamedTuple):
 class CensoredNoise(NamedTuple):
     """A slider from low to high, where a response of `GaussianNoise` beyond an end is that end."""
 
-    sd: Positive
+    sd: Noise
     low: Real
     high: Real
-    per_uncertainty: NonNegative = 0.0
-    per_update: NonNegative = 0.0
-    motor: NonNegative = 0.0
+    per_uncertainty: PerUncertainty = 0.0
+    per_update: PerUpdate = 0.0
+    motor: MotorNoise = 0.0
 
     def log_response(self, learner: Any, state: Any, given: float, before: float) -> float:
         if given == self.low or given == self.high:

@@ -9,32 +9,17 @@ from __future__ import annotations
 import base64
 import colorsys
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
-from volatilis.catalogue import Recipe
 from volatilis.html import Json
 from volatilis.html.trials.collecting import SURPRISES, Collector, GroupPicture, frame_of
 from volatilis.html.trials.summaries import CHANGE
+from volatilis.learners._base import Learner
 from volatilis.plots import style
 from volatilis.trials.measures import MEASURES
 
 PRECISION = 1e-6  # of an array's range
-NAMES = {  # in the figures
-    "exact-bayes": style.EXACT,
-    "varsmile": "VarSMiLe",
-    "smile": "SMiLe",
-    "leaky": "Leaky",
-    "nas10-star": "Nas10*",
-    "nas12-star": "Nas12*",
-    "nas10": "Nas10",
-    "nas12": "Nas12",
-    "merge": "Merge",
-    "message-passing": "MP",
-    "particle-filter": "pf",
-    "stratified-resampling": "SOR",
-}
 OTHERS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")  # Okabe and Ito: told apart by all
 ALIKE = 70.0  # a distance in RGB below which two lines are hard to tell apart
 ON_LIGHT = ("#ffffff", 2.5, 0.0)  # paper, contrast that a line needs, and where to look for it: towards black
@@ -102,12 +87,11 @@ def _numbered(trials: np.ndarray) -> Json:
 # --- colours -----------------------------------------------------------------------------------------------------------------
 
 
-def colours(recipes: Sequence[Recipe], learners: Sequence[Any]) -> list[tuple[str, str]]:
+def colours(learners: Sequence[Learner]) -> list[tuple[str, str]]:
     """For each learner its colour on white and on a dark page."""
     chosen: list[str] = []
-    for recipe, learner in zip(recipes, learners, strict=True):
-        n = learner._asdict().get("n")
-        wanted = style.look(NAMES[recipe.name] + ("" if n is None else str(n))).colour
+    for learner in learners:
+        wanted = style.look(style.name_of(learner)).colour
         if any(_distance(wanted, other) < ALIKE for other in chosen):
             wanted = max(OTHERS, key=lambda colour: min(_distance(colour, other) for other in chosen))
         chosen.append(wanted)

@@ -48,7 +48,7 @@ def page(collector: Collector) -> str:
 
 def _style(collector: Collector) -> str:
     """Every learner has a class with its colour: one on white, one in the dark."""
-    pairs = colours(collector.engine.request.learners, collector.engine.examples)
+    pairs = colours(collector.engine.examples)
     rules = [filled(__package__, "learner.css", number=str(i), light=light, dark=dark) for i, (light, dark) in enumerate(pairs)]
     return resource(__package__, "report.css") + "".join(rules)
 

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from volatilis._compiler.registry import compiled_function
-from volatilis._core.fields import AnyFamily, Count, Probability
+from volatilis.families._base import AnyFamily
 from volatilis.learners import Leaky, Nas10Star, Nas12Star, SMiLe, VarSMiLe
-from volatilis.learners._base import learner_with_hypotheses
+from volatilis.learners._base import Info
 from volatilis.learners._hypotheses import Hypotheses, exact_step, forget, normalise
-from volatilis.learners._step import Info
+from volatilis.learners._kinds import ChangeProbability, HypothesesLearner, HypothesisCount, learner_with_hypotheses
 from volatilis.special import uniform
 
 
 @learner_with_hypotheses
-class PublishedStratifiedResampling(NamedTuple):
+class PublishedStratifiedResampling(HypothesesLearner):
     """SORN as published (errata 1): the threshold c is searched with strict inequalities.
 
     Where weights are exactly 0, no c passes, the search ends at c = 1/n with no hypothesis counted as heavy, and the stratified
@@ -24,8 +24,8 @@ class PublishedStratifiedResampling(NamedTuple):
     """
 
     family: AnyFamily
-    p_c: Probability
-    n: Count
+    p_c: ChangeProbability
+    n: HypothesisCount
 
     def update(self, state: Hypotheses, y: Any) -> Info:
         info = exact_step(self.family, self.p_c, state, y, 5e-324)  # weights underflow where double precision ends

@@ -1,0 +1,272 @@
+"""What makes a class a learner: its record, and decorators that fill in what learners of a kind share.
+
+@learner_with_hypotheses(name="merge", title="Merge", ...)
+class Merge(HypothesesLearner):
+    family: AnyFamily
+    p_c: ChangeProbability
+    n: HypothesisCount
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Protocol, Self, TypeVar, dataclass_transform, overload
+
+import numpy as np
+
+from volatilis._compiler.registry import compiled_methods, python_only
+from volatilis._core.fields import Count, Positive, Probability, given_fields, show_signature_of_new, validated
+from volatilis._core.records import (
+    LOG,
+    LOGIT,
+    Choices,
+    Parameter,
+    Range,
+    dashed,
+    first_sentence,
+    parameters_of,
+    parameters_of_new,
+)
+from volatilis.families._base import LAST, Family, Observation, UndefinedError
+from volatilis.families._base import RECORDS as FAMILIES
+from volatilis.learners._base import READOUTS, Info
+from volatilis.learners._hypotheses import NOTHING, Hypotheses, exact_elapse, exact_step, hypotheses, set_count
+from volatilis.learners._one_belief import OneBelief, one_belief
+
+C = TypeVar("C", bound=type)
+FIRST_ROOM = 128  # for hypotheses whose number is not fixed; it doubles as needed
+
+ChangeProbability = Annotated[Probability, Range(LOGIT, 1e-5, 1 - 1e-5, 0.01, 0.5)]
+Modulation = Annotated[Positive, Range(LOG, 1e-5, 1e4, 0.01, 1.0)]
+HypothesisCount = Annotated[Count, Choices((1, 2, 3, 5, 10, 20))]
+
+
+class Style(NamedTuple):
+    """How a learner is drawn; `many` is its colour with twenty hypotheses, where their number matters."""
+
+    colour: str
+    mark: str
+    line: str = "solid"  # or dash-dotted
+    many: str | None = None
+
+
+class LearnerRecord(NamedTuple):
+    """What is known of a learner beside its code: lists, pages, figures, tuning and the command line read it.
+
+    name             on the command line: message-passing
+    title            in figures and in the tables of the paper, where the number of hypotheses follows: MP
+    original         whether its figures say that it is the original of a mended learner
+    aliases          other names on the command line
+    place            in lists and legends, the lowest first; learners without one come last
+    keeps            what its state holds, in words
+    style            how it is drawn; None is grey
+    tuned            the parameter that `tune` finds
+    readouts         those of READOUTS that it defines
+    samples          whether it draws random numbers
+    made_for         the family that a learner makes itself, from parameters of its own
+    from_family      those of them that it takes from a family of that kind where they are not given
+    cls              the class; the decorator puts it here
+    """
+
+    name: str
+    title: str
+    original: bool = False
+    aliases: tuple[str, ...] = ()
+    place: int = LAST
+    keeps: str = ""
+    style: Style | None = None
+    tuned: str | None = None
+    readouts: tuple[str, ...] = READOUTS
+    samples: bool = True  # as far as is known: it may draw from its state's generator
+    made_for: type | None = None
+    from_family: tuple[str, ...] = ()
+    cls: type = object
+
+    @property
+    def sentence(self) -> str:
+        return first_sentence(self.cls)
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """But for the family."""
+        return parameters_of(self.cls) if self.made_for is None else parameters_of_new(self.cls, self.from_family)
+
+    def make(self, family: Family, values: Mapping[str, Any]) -> Any:
+        """The learner for a family, with these values of its parameters."""
+        if self.made_for is None:
+            return self.cls(family=family, **values)
+        if not isinstance(family, self.made_for):
+            raise TypeError(f"{self.cls.__name__} is defined for the family {FAMILIES[self.made_for].name} only")
+        shared = {name: value for name, value in given_fields(family).items() if name in self.from_family}
+        return self.cls(**shared | dict(values))
+
+
+RECORDS: dict[type, LearnerRecord] = {}
+
+
+def record_of(cls: type) -> LearnerRecord:
+    """The record of a learner's class; TypeError where it is none."""
+    if cls not in RECORDS:
+        raise TypeError(f"{cls.__name__} is not a learner, such as volatilis.VarSMiLe")
+    return RECORDS[cls]
+
+
+def _fill_in(cls: type, defaults: type) -> None:
+    for name, method in vars(defaults).items():
+        if callable(method) and not hasattr(cls, name):
+            setattr(cls, name, method)
+
+
+class _Common:
+    def read_mean(self: Any, state: Any, k: int) -> float:
+        return state.belief_mean(self.family, k)
+
+    def read_variance(self: Any, state: Any, k: int, mean: float) -> float:
+        return state.belief_variance(self.family, k, mean)
+
+    def read_moments(self: Any, state: Any, means: np.ndarray, variances: np.ndarray) -> None:
+        state.belief_moments(self.family, means, variances)
+
+    def read_run_length(self: Any, state: Any) -> float:
+        return state.expected_run_length()
+
+    def has_room(self: Any, state: Any) -> bool:
+        return True
+
+    @python_only
+    def grow(self: Any, state: Any) -> Any:
+        raise UndefinedError(f"{type(self).__name__} does not define grow(state), which a state without room needs")
+
+    @python_only
+    def grows(self: Any) -> bool:
+        return False
+
+    @python_only
+    def readouts(self: Any) -> tuple[str, ...]:
+        return RECORDS[type(self)].readouts
+
+    @python_only
+    def samples(self: Any) -> bool:
+        return RECORDS[type(self)].samples
+
+    @python_only
+    def most_hypotheses(self: Any) -> int | None:
+        return 1
+
+    @python_only
+    def fewest_hypotheses(self: Any) -> int:
+        return 1
+
+    @python_only
+    def is_mixture(self: Any) -> bool:
+        return self.most_hypotheses() != 1
+
+    @python_only
+    def change_probability(self: Any) -> float:
+        return self.p_c
+
+    @python_only
+    def check_observations(self: Any, values: np.ndarray) -> None:
+        """Takes all."""
+
+    @python_only
+    def refuses_observations(self: Any) -> bool:
+        return type(self).check_observations is not _Common.check_observations
+
+
+class _OneBeliefStart:
+    @python_only
+    def init(self: Any, seed: int = 0, columns: int = 1) -> OneBelief:
+        return one_belief(self.family, columns)
+
+    def restart(self: Any, state: OneBelief) -> None:
+        self.family.prior(state.beliefs, state.i)
+        state.run_lengths[state.i] = 0.0
+
+
+class _ExactThenApproximate:
+    @python_only
+    def init(self: Any, seed: int = 0) -> Hypotheses:
+        most = self.most_hypotheses()
+        state = hypotheses(self.family, FIRST_ROOM if most is None else most + 1, seed)
+        self.restart(state)
+        return state
+
+    @python_only
+    def most_hypotheses(self: Any) -> int | None:
+        return self.n
+
+    def restart(self: Any, state: Hypotheses) -> None:
+        """One hypothesis: nothing observed since the change that begins every sequence."""
+        set_count(state, 1)
+        state.weights[0] = 1.0
+        state.run_lengths[0] = 0.0
+        self.family.prior(state.beliefs, 0)
+
+    def update(self: Any, state: Hypotheses, y: Observation) -> Info:
+        info = exact_step(self.family, self.p_c, state, y, NOTHING)
+        self.approximate(state)
+        return info
+
+    def elapse(self: Any, state: Hypotheses) -> None:
+        exact_elapse(self.family, self.p_c, state)
+        self.approximate(state)
+
+
+class _Decorator(Protocol):
+    @overload
+    def __call__(self, record: LearnerRecord, /) -> Callable[[C], C]: ...
+    @overload
+    def __call__(self, cls: C, /) -> C: ...
+
+
+def _decorator(*defaults: type, draws: bool = True) -> _Decorator:
+    """A class decorator that fills in the methods of these classes; it stands alone or is given the record.
+
+    draws    whether learners of the kind may draw random numbers
+    """
+
+    def mark(cls: C, record: LearnerRecord) -> C:
+        for default in defaults:
+            _fill_in(cls, default)
+        RECORDS[cls] = record._replace(cls=cls, samples=draws and record.samples)
+        return compiled_methods(validated(cls))
+
+    def decorate(given: Any, /) -> Any:
+        if isinstance(given, LearnerRecord):
+            return lambda cls: mark(cls, given)
+        return mark(given, LearnerRecord(dashed(given), given.__name__))
+
+    return decorate
+
+
+learner = _decorator(_Common)
+learner_with_one_belief = _decorator(_OneBeliefStart, _Common, draws=False)  # the class gives `update` and `elapse`
+learner_with_hypotheses = _decorator(_ExactThenApproximate, _Common)  # exact inference, then the class's `approximate(state)`
+
+
+def variant(record: LearnerRecord) -> Callable[[C], C]:
+    """For a subclass of a learner whose `__new__` takes parameters of its own."""
+
+    def mark(cls: C) -> C:
+        RECORDS[cls] = record._replace(cls=cls)
+        show_signature_of_new(cls)
+        return compiled_methods(cls)
+
+    return mark
+
+
+if TYPE_CHECKING:
+    # A type checker cannot see what the decorators fill in, so to it a learner is a class with those methods
+
+    @dataclass_transform(frozen_default=True)
+    class LearnerTuple(_Common):
+        def _replace(self, **fields: Any) -> Self: ...
+        def _asdict(self) -> dict[str, Any]: ...
+
+    class OneBeliefLearner(_OneBeliefStart, LearnerTuple): ...
+
+    class HypothesesLearner(_ExactThenApproximate, LearnerTuple): ...
+
+else:
+    LearnerTuple = OneBeliefLearner = HypothesesLearner = NamedTuple
