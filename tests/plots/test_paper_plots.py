@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from functools import partial
 from typing import Any
 
 import matplotlib as mpl
@@ -11,7 +12,8 @@ import pytest
 import xarray as xr
 from matplotlib.figure import Figure
 
-from volatilis.plots import _parts, generative_model, heat_maps, memory, predictions, robustness, style, summary, transient
+from volatilis.paper.figures import AFTER_CHANGE, BY_DISTANCE, HEAT_MAPS, NASSAR, SUMMARY
+from volatilis.plots import _parts, curves, generative_model, memory, predictions, steady_state, style
 
 COUNTED = [f"{kind}{n}" for kind in ("pf", "MP", "SOR") for n in (1, 10, 20)]
 TUNED = ["VarSMiLe", "SMiLe", "Leaky", "Nas10*", "Nas12*", "Nas10", "Nas12"]
@@ -23,6 +25,10 @@ LEARNERS = [
     *(f"{name} (free)" for name in TUNED),
     *(f"Merge{n}" for n in (1, 2, 3, 5, 10, 20)),
 ]
+draw_after_change = partial(curves.draw_after_change, learners=AFTER_CHANGE)
+draw_heat_maps = partial(steady_state.draw_heat_maps, groups=HEAT_MAPS, by_distance=BY_DISTANCE)
+draw_summary = partial(steady_state.draw_summary, learners=SUMMARY)
+ALL_MAPS = [name for group in HEAT_MAPS for name in group]
 P_C = [0.1, 0.05, 0.01, 0.005, 0.001, 0.0001]
 
 
@@ -184,9 +190,9 @@ def test_generative_model() -> None:
 
 @pytest.mark.parametrize("task", ["gaussian", "categorical"])
 def test_transient(task: str) -> None:
-    figure = drawn(transient.draw, after_changes(task), example(task), size=transient.SIZE)
+    figure = drawn(draw_after_change, after_changes(task), example(task), size=curves.AFTER_CHANGE_SIZE)
     assert len(figure.axes) == 3
-    assert legend_names(figure) == [style.label(name) for name in transient.LEARNERS]
+    assert legend_names(figure) == [style.label(name) for name in AFTER_CHANGE]
     assert ("mean $\\mu_t$" in texts(figure)) == (task == "gaussian")
     assert len(figure.axes[1].lines[0].get_xdata()) == 10
     assert_legend_is_outside(figure)
@@ -194,12 +200,12 @@ def test_transient(task: str) -> None:
 
 def test_figures_are_written_as_vectors_too() -> None:
     file = io.BytesIO()
-    drawn(transient.draw, after_changes("categorical"), example("categorical")).savefig(file, format="svg")
+    drawn(draw_after_change, after_changes("categorical"), example("categorical")).savefig(file, format="svg")
     assert b"<svg" in file.getvalue()
 
 
 def test_transient_of_some_learners_without_example() -> None:
-    figure = drawn(transient.draw, after_changes(), None, learners=transient.NASSAR_LEARNERS, size=transient.SIZE_WITHOUT_EXAMPLE)
+    figure = drawn(draw_after_change, after_changes(), None, learners=NASSAR, size=curves.SIZE_WITHOUT_EXAMPLE)
     assert len(figure.axes) == 2
     assert legend_names(figure) == ["Nas12*", "Nas12 Original", "Nas10*", "Nas10 Original"]
 
@@ -207,7 +213,7 @@ def test_transient_of_some_learners_without_example() -> None:
 def test_transient_without_values_of_a_learner() -> None:
     dataset = after_changes().drop_sel(learner="pf1")
     dataset["mean"].loc[{"learner": "MP1"}] = np.nan
-    figure = drawn(transient.draw, dataset, example())
+    figure = drawn(draw_after_change, dataset, example())
     assert "pf1" not in legend_names(figure)
     assert "MP1" not in [line.get_label() for line in figure.axes[1].lines]
 
@@ -215,8 +221,12 @@ def test_transient_without_values_of_a_learner() -> None:
 @pytest.mark.parametrize("task", ["gaussian", "categorical"])
 def test_heat_maps(task: str) -> None:
     dataset = grid(task)
-    shown = style.present(dataset, heat_maps.LEARNERS)
-    figure = drawn(heat_maps.draw, dataset, size=heat_maps.size(shown))
+    shown = style.present(dataset, ALL_MAPS)
+    figure = drawn(
+        draw_heat_maps,
+        dataset,
+        size=steady_state.heat_maps_size(len(shown)),
+    )
     assert len(figure.axes) == len(shown) + 2  # Exact Bayes, the learners, the colours
     cells = len(dataset.noise) * len(dataset.p_c)
     assert all(len(axis.texts) == cells for axis in figure.axes[:-1])
@@ -228,13 +238,17 @@ def test_heat_maps(task: str) -> None:
 def test_heat_maps_are_grouped_and_merge_is_shown_by_its_distance() -> None:
     dataset = grid()
     dataset = dataset.assign(distance=1e-9 * dataset.error)
-    figure = drawn(heat_maps.draw, dataset, size=heat_maps.size(heat_maps.LEARNERS))
+    figure = drawn(
+        draw_heat_maps,
+        dataset,
+        size=steady_state.heat_maps_size(len(ALL_MAPS)),
+    )
     titles = [axis.get_title(loc="left") for axis in figure.axes[:-1]]
     lettered = {title[9]: title for title in titles if title.startswith(r"$\mathbf{")}
     assert "".join(lettered) == "ABCDEFG"
-    for letter, learner in zip("ABCDEFG", (style.EXACT, *(group[0] for group in heat_maps.GROUPS)), strict=True):
+    for letter, learner in zip("ABCDEFG", (style.EXACT, *(group[0] for group in HEAT_MAPS)), strict=True):
         assert lettered[letter].endswith(learner)
-    of_merge = figure.axes[len(heat_maps.LEARNERS) - 1]
+    of_merge = figure.axes[len(ALL_MAPS) - 1]
     assert of_merge.get_title(loc="left").endswith("squared distance of Merge20")
     assert all("e−" in text.get_text() and not text.get_text().startswith("−") for text in of_merge.texts)
 
@@ -242,7 +256,11 @@ def test_heat_maps_are_grouped_and_merge_is_shown_by_its_distance() -> None:
 def test_heat_map_numbers_fit_into_their_cells() -> None:
     dataset = grid()
     dataset.error.loc[{"learner": "pf20"}] = dataset.error.sel(learner=style.EXACT) - 6.4e-10
-    figure = drawn(heat_maps.draw, dataset, size=heat_maps.size(heat_maps.LEARNERS))
+    figure = drawn(
+        draw_heat_maps,
+        dataset,
+        size=steady_state.heat_maps_size(len(ALL_MAPS)),
+    )
     axis = figure.axes[1]
     width = axis.get_window_extent().width / len(dataset.p_c)
     assert all(text.get_window_extent().width < width for text in axis.texts)
@@ -250,13 +268,13 @@ def test_heat_map_numbers_fit_into_their_cells() -> None:
 
 def test_heat_map_cells_stand_where_their_axes_say() -> None:
     dataset = grid()
-    axis = drawn(heat_maps.draw, dataset, learners=["pf20"]).axes[0]
+    axis = drawn(draw_heat_maps, dataset, groups=[["pf20"]]).axes[0]
     noise = [label.get_text() for label in axis.get_yticklabels()]
     p_c = [label.get_text() for label in axis.get_xticklabels()]
     assert noise == ["0.1", "0.5", "1", "2", "5"]
     written = {text.get_position(): text.get_text() for text in axis.texts}
     value = float(dataset.error.sel(learner=style.EXACT, noise=2.0, p_c=0.05).mean())
-    assert written[p_c.index("0.05"), noise.index("2")] == heat_maps.short(value)
+    assert written[p_c.index("0.05"), noise.index("2")] == steady_state.short(value)
 
 
 def test_heat_map_colours_of_negative_and_missing_cells() -> None:
@@ -265,7 +283,7 @@ def test_heat_map_colours_of_negative_and_missing_cells() -> None:
     dataset.error.loc[{"learner": "pf20"}] = exact + 0.1
     dataset.error.loc[{"learner": "pf20", "noise": 0.1, "p_c": 0.0001}] = 0.0
     dataset.error.loc[{"learner": "pf20", "noise": 0.5, "p_c": 0.0001}] = np.nan
-    figure = drawn(heat_maps.draw, dataset, learners=["pf20"])
+    figure = drawn(draw_heat_maps, dataset, groups=[["pf20"]])
     painted = figure.axes[1].images[0].get_array()
     assert tuple(painted[0, 0, :3]) == (0.0, 0.0, 0.0)
     np.testing.assert_allclose(painted[1, 0, :3], 0.85, atol=0.01)
@@ -276,24 +294,24 @@ def test_heat_map_colours_of_negative_and_missing_cells() -> None:
     ("value", "text"), [(0.0, "0"), (0.8431, "0.84"), (0.00618, "0.0062"), (9.1e-5, "9e−5"), (-2e-5, "−2e−5"), (-0.0011, "−1e−3")]
 )
 def test_short_numbers(value: float, text: str) -> None:
-    assert heat_maps.short(value) == text
+    assert steady_state.short(value) == text
 
 
 @pytest.mark.parametrize("seeds", [1, 3])
 def test_summary(seeds: int) -> None:
     dataset = grid(seeds=seeds)
-    figure = drawn(summary.draw, dataset, size=summary.SIZE)
+    figure = drawn(draw_summary, dataset, size=steady_state.SUMMARY_SIZE)
     assert len(figure.axes) in (2, 3)
     labels = [label.get_text() for label in figure.axes[-1].get_xticklabels()]
-    assert labels == [style.label(name) for name in summary.LEARNERS]
+    assert labels == [style.label(name) for name in SUMMARY]
 
 
 def test_summary_breaks_its_axis_for_what_is_out_of_bounds() -> None:
     dataset = grid().sel(learner=[style.EXACT, "pf20", "MP20", "VarSMiLe"])
     dataset.error[1:] = dataset.error.sel(learner=style.EXACT) + 0.01
-    assert len(drawn(summary.draw, dataset).axes) == 2
+    assert len(drawn(draw_summary, dataset).axes) == 2
     dataset.error.loc[{"learner": "MP20", "noise": 5.0}] += 0.5
-    above, linear, _ = drawn(summary.draw, dataset).axes
+    above, linear, _ = drawn(draw_summary, dataset).axes
     assert linear.get_ylim()[1] < 0.02
     assert above.get_ylim()[1] > 0.51
     assert above.get_yticks().min() > 0.01
@@ -301,20 +319,20 @@ def test_summary_breaks_its_axis_for_what_is_out_of_bounds() -> None:
 
 def test_the_axis_breaks_between_values() -> None:
     values = np.array([0.01, 0.02, 0.021, 0.03, 0.031, 0.5])
-    assert summary._gap(values, 0.02) == pytest.approx(0.0255)
-    assert 0.02 < summary._gap(np.array([0.02, 0.5]), 0.02) < 0.04
+    assert steady_state._gap(values, 0.02) == pytest.approx(0.0255)
+    assert 0.02 < steady_state._gap(np.array([0.02, 0.5]), 0.02) < 0.04
 
 
 def test_jitter_is_the_same_every_time_and_stays_within() -> None:
-    shifts = summary.jitter(42)
-    assert (shifts == summary.jitter(42)).all()
-    assert abs(shifts).max() <= summary.JITTER
+    shifts = steady_state.jitter(42)
+    assert (shifts == steady_state.jitter(42)).all()
+    assert abs(shifts).max() <= steady_state.JITTER
     assert len(set(shifts)) == 42
 
 
 @pytest.mark.parametrize("seeds", [1, 3])
 def test_robustness(seeds: int) -> None:
-    figure = drawn(robustness.draw, regrets(seeds), size=robustness.SIZE)
+    figure = drawn(curves.draw_wrong_rate, regrets(seeds), size=curves.WRONG_RATE_SIZE)
     assert len(figure.axes) == 4
     assert len(legend_names(figure)) == 13  # the learners and the triangle
     for axis, letter in zip(figure.axes, "ABCD", strict=True):
@@ -354,10 +372,10 @@ def test_memory(seeds: int) -> None:
 
 
 def test_a_missing_learner_is_left_out() -> None:
-    assert len(drawn(heat_maps.draw, grid().drop_sel(learner="MP20"), learners=["pf20", "MP20"]).axes) == 3
-    labels = drawn(summary.draw, grid().drop_sel(learner="MP20")).axes[-1].get_xticklabels()
+    assert len(drawn(draw_heat_maps, grid().drop_sel(learner="MP20"), groups=[["pf20", "MP20"]]).axes) == 3
+    labels = drawn(draw_summary, grid().drop_sel(learner="MP20")).axes[-1].get_xticklabels()
     assert "MP20" not in [label.get_text() for label in labels]
-    assert "MP20" not in legend_names(drawn(robustness.draw, regrets().drop_sel(learner="MP20")))
+    assert "MP20" not in legend_names(drawn(curves.draw_wrong_rate, regrets().drop_sel(learner="MP20")))
     assert len(drawn(predictions.draw_first, surprises("delta").drop_sel(learner="pf20")).axes) == 3
     assert len(drawn(predictions.draw_second, surprises("p").drop_sel(learner="pf20")).axes) == 3
     without = distances().drop_sel(kind="SOR", one_learner="Leaky")
@@ -367,9 +385,9 @@ def test_a_missing_learner_is_left_out() -> None:
 
 def test_values_that_are_all_missing_still_draw() -> None:
     for draw, dataset in (
-        (heat_maps.draw, grid().isel(learner=slice(3))),
-        (summary.draw, grid()),
-        (robustness.draw, regrets()),
+        (draw_heat_maps, grid().isel(learner=slice(3))),
+        (draw_summary, grid()),
+        (curves.draw_wrong_rate, regrets()),
         (predictions.draw_first, surprises("delta")),
         (predictions.draw_second, surprises("p")),
         (memory.draw, distances()),
@@ -378,7 +396,7 @@ def test_values_that_are_all_missing_still_draw() -> None:
 
 
 def test_some_missing_seeds_still_draw() -> None:
-    for draw, dataset, name in ((summary.draw, grid(), "error"), (robustness.draw, regrets(), "regret")):
+    for draw, dataset, name in ((draw_summary, grid(), "error"), (curves.draw_wrong_rate, regrets(), "regret")):
         dataset[name][1:3, 1:3, 2:] = np.nan
         assert drawn(draw, dataset).axes
 

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from volatilis.plots import style
 
+if TYPE_CHECKING:
+    import xarray as xr
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
 NOISE_SYMBOLS = {"sigma": r"\sigma", "s": "s"}
 
 
-def mean_and_error(values: Any, dim: str) -> tuple[np.ndarray, np.ndarray]:
+def mean_and_error(values: xr.DataArray, dim: str) -> tuple[np.ndarray, np.ndarray]:
     """Mean and standard error along a dimension. NaN is left out; the error of fewer than two values is NaN."""
     table = np.moveaxis(np.asarray(values.values, dtype=float), values.get_axis_num(dim), -1)
     given = np.isfinite(table)
@@ -27,7 +33,7 @@ def _ratio(total: np.ndarray, count: np.ndarray) -> np.ndarray:
     return np.where(count > 0, total / np.maximum(count, 1), np.nan)
 
 
-def draw_curve(axis: Any, x: np.ndarray, mean: np.ndarray, error: np.ndarray, learner: str, place: float = 0.0) -> None:
+def draw_curve(axis: Axes, x: np.ndarray, mean: np.ndarray, error: np.ndarray, learner: str, place: float = 0.0) -> None:
     """A learner's line with marks and its band of one standard error; `place` in [0, 1) sets the marks of the learners apart."""
     look = style.look(learner)
     is_exact = learner == style.EXACT
@@ -48,11 +54,11 @@ def draw_curve(axis: Any, x: np.ndarray, mean: np.ndarray, error: np.ndarray, le
         axis.fill_between(x, mean - error, mean + error, color=look.colour, alpha=0.13, linewidth=0, zorder=2)
 
 
-def draw_legend(figure: Any, learners: Sequence[str], extra: Sequence[Any] = ()) -> None:
+def draw_legend(figure: Figure, learners: Sequence[str], extra: Sequence[Artist] = ()) -> None:
     """One legend for all panels, at the right of them."""
     from matplotlib.lines import Line2D
 
-    handles: list[Any] = []
+    handles: list[Artist] = []
     for learner in learners:
         look = style.look(learner)
         is_exact = learner == style.EXACT
@@ -84,17 +90,17 @@ def panel_name(k: int) -> str:
     return name if k < 26 else panel_name(k // 26 - 1) + name
 
 
-def title(axis: Any, panel: str, text: str = "") -> None:
+def title(axis: Axes, panel: str, text: str = "") -> None:
     """Writes a panel's letter and title above its left end."""
     axis.set_title(letter(panel, text), loc="left")
 
 
-def noise_symbol(dataset: Any) -> str:
+def noise_symbol(dataset: xr.Dataset) -> str:
     """The symbol of the task's noise: sigma in the Gaussian task, s in the categorical one."""
     return NOISE_SYMBOLS[str(dataset.attrs.get("noise_name", "sigma"))]
 
 
-def setting(dataset: Any, noise: float, p_c: float, p_c_symbol: str = "p_c") -> str:
+def setting(dataset: xr.Dataset, noise: float, p_c: float, p_c_symbol: str = "p_c") -> str:
     """The task's two parameters in one line."""
     return rf"${noise_symbol(dataset)} = {noise:g}$,  ${p_c_symbol} = {p_c:g}$"
 

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from volatilis.plots import _parts, style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 SIZE = (11.0, 6.4)
 
@@ -21,7 +25,7 @@ WATER, ROAD, OFFICE, CAFE, OBSERVED = "#a9cfe8", "#4d4d4d", "#e08214", "#2b6cb0"
 
 
 @style.apply()
-def draw(example: Mapping[str, Any], figure: Any) -> None:
+def draw(example: Mapping[str, Any], figure: Figure) -> None:
     """A: the graph of C, Theta and Y over three steps. B: the way before and after a bridge opens, and the arrival times.
 
     example: y and theta (minutes, one number a day) and changed (true on the day of the opening).
@@ -41,7 +45,7 @@ def draw(example: Mapping[str, Any], figure: Any) -> None:
     _draw_arrivals(arrivals, example)
 
 
-def _draw_graph(axis: Any) -> None:
+def _draw_graph(axis: Axes) -> None:
     from matplotlib.patches import Circle
 
     for row, y in ROWS.items():
@@ -65,7 +69,7 @@ def _draw_graph(axis: Any) -> None:
     axis.axis("off")
 
 
-def _arrow(axis: Any, start: tuple[float, float], end: tuple[float, float]) -> None:
+def _arrow(axis: Axes, start: tuple[float, float], end: tuple[float, float]) -> None:
     """From the rim of one circle to the rim of the next; a line that begins or ends outside the graph has no circle there."""
     gap = RADIUS * (np.array(end) - np.array(start)) / np.hypot(end[0] - start[0], end[1] - start[1])
     from_outside, to_outside = start[0] < min(COLUMNS.values()), end[0] > max(COLUMNS.values())
@@ -75,7 +79,7 @@ def _arrow(axis: Any, start: tuple[float, float], end: tuple[float, float]) -> N
     axis.annotate("", xy=head, xytext=tail, arrowprops=line, zorder=2)
 
 
-def _draw_map(axis: Any, bridge_is_open: bool) -> None:
+def _draw_map(axis: Axes, bridge_is_open: bool) -> None:
     axis.axhspan(0.40, 0.60, color=WATER, zorder=0)
     axis.text(0.04, 0.5, "river", ha="left", va="center", fontstyle="italic", fontsize=9, color="#35678c")
     _draw_bridge(axis, DETOUR)
@@ -91,16 +95,16 @@ def _draw_map(axis: Any, bridge_is_open: bool) -> None:
     axis.spines[["top", "right"]].set_visible(True)
 
 
-def _draw_bridge(axis: Any, x: float) -> None:
+def _draw_bridge(axis: Axes, x: float) -> None:
     axis.plot([x, x], [0.38, 0.62], color="#c9b79c", linewidth=12, solid_capstyle="butt", zorder=1)
 
 
-def _draw_way(axis: Any, corners: Sequence[tuple[float, float]]) -> None:
+def _draw_way(axis: Axes, corners: Sequence[tuple[float, float]]) -> None:
     x, y = zip(*corners, strict=True)
     axis.plot(x, y, color=ROAD, linewidth=2.0, linestyle=style.DASHED, zorder=2)
 
 
-def _draw_arrivals(axis: Any, example: Mapping[str, Any]) -> None:
+def _draw_arrivals(axis: Axes, example: Mapping[str, Any]) -> None:
     y, theta = np.asarray(example["y"], dtype=float), np.asarray(example["theta"], dtype=float)
     days = np.arange(1, len(y) + 1)
     changes = days[np.asarray(example["changed"], dtype=bool) & (days > 1)]

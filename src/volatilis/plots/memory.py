@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from volatilis.plots import _parts, style
 
+if TYPE_CHECKING:
+    import xarray as xr
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
 MOST_COLUMNS = 3
 PANEL = (3.4, 3.1)
-KINDS = ("pf", "MP", "SOR", "Merge")
 BESIDE_ONE = (0.49, 0.82)  # where learners of one unit have their marks, clear of the lines that begin at n = 1
 LEFT = 0.42
-ONE_UNIT = ("VarSMiLe", "Nas12*", "Nas10*", "SMiLe", "Leaky")
 
 
 def size(panels: int) -> tuple[float, float]:
@@ -27,14 +30,14 @@ SIZE = size(6)
 
 
 @style.apply()
-def draw(dataset: Any, figure: Any) -> None:
+def draw(dataset: xr.Dataset, figure: Figure) -> None:
     """One panel per cell, both axes logarithmic: a line per kind of memory, marks at n = 1 (in grey) for learners of one unit."""
     figure.set_layout_engine("constrained")
     cells = [str(cell) for cell in dataset.task_cell.values]
     rows, across = _parts.grid(len(cells), MOST_COLUMNS)
     axes = figure.subplots(rows, across, squeeze=False, sharex=True)
-    kinds = [kind for kind in KINDS if kind in dataset.kind.values]
-    singles = [name for name in ONE_UNIT if "one_unit" in dataset and name in dataset.one_learner.values]
+    kinds = [str(kind) for kind in dataset.kind.values]
+    singles = style.ordered(str(name) for name in dataset.one_learner.values) if "one_unit" in dataset else []
     for k, cell in enumerate(cells):
         axis = axes.flat[k]
         _draw_cell(axis, dataset.sel(task_cell=cell), kinds, singles)
@@ -49,7 +52,7 @@ def draw(dataset: Any, figure: Any) -> None:
     _legend(figure, kinds, singles)
 
 
-def _draw_cell(axis: Any, dataset: Any, kinds: Sequence[str], singles: Sequence[str]) -> None:
+def _draw_cell(axis: Axes, dataset: xr.Dataset, kinds: Sequence[str], singles: Sequence[str]) -> None:
     n = np.asarray(dataset.n.values, dtype=float)
     axis.set(xscale="log", yscale="log")
     drawn = []
@@ -64,7 +67,13 @@ def _draw_cell(axis: Any, dataset: Any, kinds: Sequence[str], singles: Sequence[
         if mean > 0.0:
             look = style.look(name)
             axis.axhline(float(mean), color=look.colour, linewidth=0.8, alpha=0.5, zorder=1)
-            shape = {"fmt": look.mark, "color": look.colour, "markersize": 7, "markeredgecolor": "white", "markeredgewidth": 0.6}
+            shape: dict[str, Any] = {
+                "fmt": look.mark,
+                "color": look.colour,
+                "markersize": 7,
+                "markeredgecolor": "white",
+                "markeredgewidth": 0.6,
+            }
             axis.errorbar(x, float(mean), yerr=float(np.nan_to_num(error)), zorder=4, **shape)
             drawn.append(np.atleast_1d(mean))
     limits = _parts.span(np.concatenate(drawn), 1.8) if drawn else None
@@ -75,7 +84,7 @@ def _draw_cell(axis: Any, dataset: Any, kinds: Sequence[str], singles: Sequence[
     _ticks(axis, n)
 
 
-def _ticks(axis: Any, n: np.ndarray) -> None:
+def _ticks(axis: Axes, n: np.ndarray) -> None:
     from matplotlib.ticker import NullLocator
 
     axis.set_xticks(n, [f"{value:g}" for value in n])
@@ -95,7 +104,7 @@ def _pretty(cell: str) -> str:
     return " ".join(words.get(word, word) for word in cell.split(" "))
 
 
-def _legend(figure: Any, kinds: Sequence[str], singles: Sequence[str]) -> None:
+def _legend(figure: Figure, kinds: Sequence[str], singles: Sequence[str]) -> None:
     from matplotlib.lines import Line2D
 
     handles = []

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from volatilis.paper.context import Context
 from volatilis.paper.figures import errors, examples, predictions
 from volatilis.paper.settings import CATEGORICAL, GAUSSIAN
-from volatilis.plots import generative_model, heat_maps, style, summary
+from volatilis.plots import curves, generative_model, steady_state, style
 from volatilis.plots import memory as memory_plot
 from volatilis.plots import predictions as predictions_plot
-from volatilis.plots import robustness as robustness_plot
-from volatilis.plots import transient as transient_plot
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -20,6 +18,30 @@ if TYPE_CHECKING:
 
 Data = dict[str, "xr.Dataset"]  # what was simulated, by its name in SIMULATE
 Draw = Callable[[Data, "Canvas"], None]
+
+
+# The learners that are shown. In the heat maps groups share a letter: panels B to F as in the paper, G for what is new here.
+AFTER_CHANGE = (
+    *("Exact Bayes", "pf20", "pf1", "MP20", "MP1", "Merge20", "SOR20", "SOR1", "SOR20 (published)", "SOR10 (published)"),
+    *("VarSMiLe", "Nas12*", "Nas10*", "SMiLe", "Leaky"),
+)
+HEAT_MAPS = (
+    ("pf20", "pf10", "pf1"),
+    ("MP20", "MP10", "MP1"),
+    ("SOR20", "SOR20 (published)", "SOR10", "SOR1"),
+    ("VarSMiLe", "Nas12*", "Nas10*"),
+    ("SMiLe", "Leaky"),
+    ("Merge20", "Merge1"),
+)
+BY_DISTANCE = ("Merge20", "Merge1")
+TUNED_FREELY = ("VarSMiLe", "Nas12*", "Nas10*", "SMiLe", "Leaky")
+SUMMARY = (
+    *("pf20", "pf10", "pf1", "MP20", "MP10", "MP1", "Merge20", "Merge1"),
+    *("SOR20", "SOR20 (published)", "SOR10", "SOR10 (published)", "SOR1"),
+    *(f"{name}{variant}" for name in TUNED_FREELY for variant in ("", " (free)")),
+)
+NASSAR = ("Nas12*", "Nas12", "Nas10*", "Nas10")
+HEAT_MAPS_SIZE = steady_state.heat_maps_size(sum(map(len, HEAT_MAPS)))
 
 
 class Figure(NamedTuple):
@@ -61,30 +83,26 @@ def _model(data: Data, figure: Canvas) -> None:
 def _transient(task: str) -> Draw:
     def draw(data: Data, figure: Canvas) -> None:
         example = examples.gaussian_example() if task == GAUSSIAN else examples.categorical_example()
-        transient_plot.draw(data[f"{task} transient"], example, figure)
+        curves.draw_after_change(data[f"{task} transient"], example, figure, AFTER_CHANGE)
 
     return draw
 
 
 def _originals_after_change(data: Data, figure: Canvas) -> None:
-    transient_plot.draw(data["gaussian transient"], None, figure, transient_plot.NASSAR_LEARNERS)
+    curves.draw_after_change(data["gaussian transient"], None, figure, NASSAR)
 
 
-def _present(data: xr.Dataset, learners: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(name for name in learners if name in data.learner.values)
-
-
-def _heat_maps(task: str, learners: tuple[str, ...]) -> Draw:
+def _heat_maps(task: str, groups: Sequence[Sequence[str]]) -> Draw:
     def draw(data: Data, figure: Canvas) -> None:
-        present = _present(data[task], learners)
-        figure.set_size_inches(*heat_maps.size(present))
-        heat_maps.draw(data[task], figure, present)
+        present = style.present(data[task], [name for group in groups for name in group])
+        figure.set_size_inches(*steady_state.heat_maps_size(len(present)))
+        steady_state.draw_heat_maps(data[task], figure, groups, BY_DISTANCE)
 
     return draw
 
 
 def _summary(task: str) -> Draw:
-    return lambda data, figure: summary.draw(data[task], figure, _present(data[task], summary.LEARNERS))
+    return lambda data, figure: steady_state.draw_summary(data[task], figure, SUMMARY)
 
 
 def _robustness(task: str) -> Draw:
@@ -92,7 +110,7 @@ def _robustness(task: str) -> Draw:
 
     def draw(data: Data, figure: Canvas) -> None:
         regrets = data[f"{task} robustness"]
-        robustness_plot.draw(regrets, figure, [name for name in style.present(regrets) if not name.endswith("(free)")])
+        curves.draw_wrong_rate(regrets, figure, [name for name in style.present(regrets) if not name.endswith("(free)")])
 
     return draw
 
@@ -135,16 +153,21 @@ _REGRET = (
 FIGURES: tuple[Figure, ...] = (
     Figure("1", "A world that changes", "A: the generative model. B: an example.", (), generative_model.SIZE, _model),
     Figure(
-        "2", "Gaussian task: after a change", _AFTER[GAUSSIAN], ("gaussian transient",), transient_plot.SIZE, _transient(GAUSSIAN)
+        "2",
+        "Gaussian task: after a change",
+        _AFTER[GAUSSIAN],
+        ("gaussian transient",),
+        curves.AFTER_CHANGE_SIZE,
+        _transient(GAUSSIAN),
     ),
-    Figure("3", "Gaussian task: steady state", _STEADY, (GAUSSIAN,), heat_maps.SIZE, _heat_maps(GAUSSIAN, heat_maps.LEARNERS)),
-    Figure("4", "Gaussian task: all environments", _ALL_CELLS, (GAUSSIAN,), summary.SIZE, _summary(GAUSSIAN)),
+    Figure("3", "Gaussian task: steady state", _STEADY, (GAUSSIAN,), HEAT_MAPS_SIZE, _heat_maps(GAUSSIAN, HEAT_MAPS)),
+    Figure("4", "Gaussian task: all environments", _ALL_CELLS, (GAUSSIAN,), steady_state.SUMMARY_SIZE, _summary(GAUSSIAN)),
     Figure(
         "5",
         "Categorical task: after a change",
         _AFTER[CATEGORICAL],
         ("categorical transient",),
-        transient_plot.SIZE,
+        curves.AFTER_CHANGE_SIZE,
         _transient(CATEGORICAL),
     ),
     Figure(
@@ -152,13 +175,20 @@ FIGURES: tuple[Figure, ...] = (
         "Categorical task: steady state",
         _STEADY,
         (CATEGORICAL,),
-        heat_maps.SIZE,
-        _heat_maps(CATEGORICAL, heat_maps.LEARNERS),
+        HEAT_MAPS_SIZE,
+        _heat_maps(CATEGORICAL, HEAT_MAPS),
     ),
-    Figure("7", "Categorical task: all environments", _ALL_CELLS, (CATEGORICAL,), summary.SIZE, _summary(CATEGORICAL)),
-    Figure("8", "Gaussian task: a wrong p_c", _REGRET, ("gaussian robustness",), robustness_plot.SIZE, _robustness(GAUSSIAN)),
     Figure(
-        "9", "Categorical task: a wrong p_c", _REGRET, ("categorical robustness",), robustness_plot.SIZE, _robustness(CATEGORICAL)
+        "7", "Categorical task: all environments", _ALL_CELLS, (CATEGORICAL,), steady_state.SUMMARY_SIZE, _summary(CATEGORICAL)
+    ),
+    Figure("8", "Gaussian task: a wrong p_c", _REGRET, ("gaussian robustness",), curves.WRONG_RATE_SIZE, _robustness(GAUSSIAN)),
+    Figure(
+        "9",
+        "Categorical task: a wrong p_c",
+        _REGRET,
+        ("categorical robustness",),
+        curves.WRONG_RATE_SIZE,
+        _robustness(CATEGORICAL),
     ),
     Figure(
         "10",
@@ -189,7 +219,7 @@ FIGURES: tuple[Figure, ...] = (
         "The original Nas10 and Nas12: after a change",
         _ORIGINALS,
         ("gaussian transient",),
-        transient_plot.SIZE_WITHOUT_EXAMPLE,
+        curves.SIZE_WITHOUT_EXAMPLE,
         _originals_after_change,
     ),
     Figure(
@@ -197,8 +227,8 @@ FIGURES: tuple[Figure, ...] = (
         "The original Nas10 and Nas12: steady state",
         _EXCESS,
         (GAUSSIAN,),
-        heat_maps.SIZE,
-        _heat_maps(GAUSSIAN, heat_maps.NASSAR_LEARNERS),
+        HEAT_MAPS_SIZE,
+        _heat_maps(GAUSSIAN, [(name,) for name in NASSAR]),
     ),
     Figure(
         "memory",

@@ -1,40 +1,29 @@
-"""Figures 2, 5 and S1: an example of the task, and the squared error n steps after a change."""
+"""Figures 2, 5 and S1: the squared error n steps after a change. Figures 8 and 9: the regret of learners with a wrong p_c."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from volatilis.plots import _parts, style
 
-SIZE = (11.0, 7.2)
-SIZE_WITHOUT_EXAMPLE = (11.0, 4.2)
+if TYPE_CHECKING:
+    import xarray as xr
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.patches import Patch
 
-LEARNERS = (
-    style.EXACT,
-    "pf20",
-    "pf1",
-    "MP20",
-    "MP1",
-    "Merge20",
-    "SOR20",
-    "SOR1",
-    "SOR20 (published)",
-    "SOR10 (published)",
-    "VarSMiLe",
-    "Nas12*",
-    "Nas10*",
-    "SMiLe",
-    "Leaky",
-)
-NASSAR_LEARNERS = ("Nas12*", "Nas12", "Nas10*", "Nas10")
+AFTER_CHANGE_SIZE = (11.0, 7.2)
+SIZE_WITHOUT_EXAMPLE = (11.0, 4.2)
+WRONG_RATE_SIZE = (11.0, 7.6)
 CATEGORY_SHADES = ("#ffffff", "#5f9fd4")
+LINEAR_SHARE = 0.03  # the part of a panel's largest regret below which its axis is linear
 
 
 @style.apply()
-def draw(dataset: Any, example: Mapping[str, Any] | None, figure: Any, learners: Sequence[str] = LEARNERS) -> None:
+def draw_after_change(dataset: xr.Dataset, example: Mapping[str, Any] | None, figure: Figure, learners: Sequence[str]) -> None:
     """A: the example (none for figure S1). B: one panel per setting, every learner's mean with its standard error."""
     figure.set_layout_engine("constrained")
     settings = dataset.sizes["setting"]
@@ -56,7 +45,7 @@ def draw(dataset: Any, example: Mapping[str, Any] | None, figure: Any, learners:
     _parts.draw_legend(figure, shown)
 
 
-def _draw_setting(axis: Any, dataset: Any, learners: Sequence[str]) -> None:
+def _draw_setting(axis: Axes, dataset: xr.Dataset, learners: Sequence[str]) -> None:
     n = np.asarray(dataset.n.values, dtype=float)
     axis.set(xscale="log", yscale="log", xlabel="steps $n$ after a change")
     means = []
@@ -75,7 +64,7 @@ def _draw_setting(axis: Any, dataset: Any, learners: Sequence[str]) -> None:
     _plain_ticks(axis)
 
 
-def _plain_ticks(axis: Any) -> None:
+def _plain_ticks(axis: Axes) -> None:
     """1, 2, 5, 10 ... instead of powers of ten: both axes span one or two decades only."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 
@@ -88,10 +77,10 @@ def _plain_ticks(axis: Any) -> None:
     axis.set_axisbelow(True)
 
 
-def _draw_example(axis: Any, example: Mapping[str, Any]) -> None:
+def _draw_example(axis: Axes, example: Mapping[str, Any]) -> None:
     theta = np.asarray(example["theta"], dtype=float)
     t = np.arange(1, len(theta) + 1)
-    shades: list[Any] = []
+    shades: list[Patch] = []
     if theta.ndim == 2:
         shades = _draw_categories(axis, t, np.asarray(example["y"]), theta)
     else:
@@ -114,7 +103,7 @@ def _setting_of(example: Mapping[str, Any]) -> str:
     return ",  ".join(f"${symbol} = {example[name]:g}$" for name, symbol in symbols.items() if name in example)
 
 
-def _draw_categories(axis: Any, t: np.ndarray, y: np.ndarray, p: np.ndarray) -> list[Any]:
+def _draw_categories(axis: Axes, t: np.ndarray, y: np.ndarray, p: np.ndarray) -> list[Patch]:
     """One row per category, shaded with its probability; returns the shades for the legend."""
     from matplotlib.colors import LinearSegmentedColormap
     from matplotlib.patches import Patch
@@ -135,3 +124,49 @@ def _draw_categories(axis: Any, t: np.ndarray, y: np.ndarray, p: np.ndarray) -> 
     axis.set(ylabel="category", yticks=range(1, categories + 1))
     texts = {0.0: "probability 0", 0.5: "0.5", 1.0: "1"}
     return [Patch(facecolor=shades(share), edgecolor="0.6", linewidth=0.5, label=text) for share, text in texts.items()]
+
+
+# --- a wrong p_c -------------------------------------------------------------------------------------------------------
+
+
+@style.apply()
+def draw_wrong_rate(dataset: xr.Dataset, figure: Figure, learners: Sequence[str] | None = None) -> None:
+    """Four panels A to D: mean regret with its standard error against the true p_c; a red triangle at the assumed p_c."""
+    from matplotlib.lines import Line2D
+
+    figure.set_layout_engine("constrained")
+    shown = style.present(dataset, learners)
+    panels = dataset.sizes["panel"]
+    axes = figure.subplots((panels + 1) // 2, 2, squeeze=False, sharex=True)
+    for k, axis in enumerate(axes.flat[:panels]):
+        _draw_regrets(axis, dataset.isel(panel=k), shown)
+        text = _parts.setting(dataset, float(dataset.noise[k]), float(dataset.assumed[k]), "p_c'")
+        _parts.title(axis, _parts.panel_name(k), text)
+    for axis in axes.flat[panels:]:
+        axis.remove()
+    for axis in axes[-1]:
+        axis.set_xlabel("true $p_c$")
+    for axis in axes[:, 0]:
+        axis.set_ylabel("mean regret")
+    triangle = Line2D([], [], color=style.CHANGE, marker="^", linestyle="none", markersize=9, label="assumed $p_c'$")
+    _parts.draw_legend(figure, shown, extra=[triangle])
+
+
+def _draw_regrets(axis: Axes, dataset: xr.Dataset, learners: Sequence[str]) -> None:
+    p_c = np.asarray(dataset.p_c.values, dtype=float)
+    order = np.argsort(p_c)
+    largest = 0.0
+    for k, learner in enumerate(learners):
+        mean, error = _parts.mean_and_error(dataset.regret.sel(learner=learner), "seed")
+        if np.isfinite(mean).any():
+            largest = max(largest, float(np.nanmax(mean)))
+            _parts.draw_curve(axis, p_c[order], mean[order], error[order], learner, k / len(learners))
+    axis.set_xscale("log")
+    if largest > 0.0:
+        axis.set_yscale("symlog", linthresh=LINEAR_SHARE * largest, linscale=0.8)
+    axis.axhline(0.0, color="0.4", linewidth=0.8, zorder=0)
+    axis.grid(True, color="0.92", linewidth=0.8)
+    axis.set_axisbelow(True)
+    axis.plot(
+        float(dataset.assumed), 0.0, "^", color=style.CHANGE, markersize=10, transform=axis.get_xaxis_transform(), clip_on=False
+    )
