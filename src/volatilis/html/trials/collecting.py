@@ -1,13 +1,14 @@
-"""Collects what the pictures need while a table is run over; how much of it, is bounded."""
+"""Collects what the pictures need while a table is run over; its memory is bounded."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from volatilis import families
+from volatilis.families._base import Family
 from volatilis.html.trials.summaries import Person, Tally
 from volatilis.tables import TableError, column_named, numbers
 from volatilis.trials.engine import Engine, Seen
@@ -44,7 +45,7 @@ class Strip(NamedTuple):
     names: tuple[str, ...] = ()
 
 
-def strips_for(family: Any, outcomes: Sequence[str], categories: Sequence[str]) -> list[Strip]:
+def strips_for(family: Family, outcomes: Sequence[str], categories: Sequence[str]) -> list[Strip]:
     """All strips of a family; those whose parameter is the outcome's mean show both."""
     parameters = family.parameter_names()
     if isinstance(family, families.Categorical):
@@ -99,7 +100,7 @@ class Collector:
             raise ValueError(
                 f"a report of {groups:,} groups is not accepted; 1 to {MOST_GROUPS:,} are: run over a part of the table"
             )
-        self.limit, self._asked, self._put = groups, prediction, put
+        self.limit, self._wanted, self._put = groups, prediction, put
         self.room = groups * NUMBERS_PER_GROUP
         self.pictures: dict[Key, GroupPicture] = {}
         self.notes: list[str] = []
@@ -157,27 +158,27 @@ class Collector:
         predictions: np.ndarray,
         resets: np.ndarray | None,
     ) -> None:
-        own = outcomes[group.rows]
-        take = min(len(own), self._left // self.width)
+        these = outcomes[group.rows]
+        take = min(len(these), self._left // self.width)
         if take == 0 or picture.drawn < picture.rows:  # nothing after a gap
             return
         trials = seen.rows.trials
-        numbered = np.arange(picture.rows + 1.0, picture.rows + len(own) + 1.0) if trials is None else trials[group.rows]
+        numbered = np.arange(picture.rows + 1.0, picture.rows + len(these) + 1.0) if trials is None else trials[group.rows]
         computed = [seen.computed[column.name][group.rows][:, None] for column in self.columns]
-        every = np.hstack([numbered[:, None], own, predictions[group.rows], *computed])
+        every = np.hstack([numbered[:, None], these, predictions[group.rows], *computed])
         picture.add(every[:take].copy(), None if resets is None else resets[:take].copy())
         self._left -= take * self.width
 
     def _prediction_columns(self) -> tuple[str, ...]:
         table, outcomes = self.engine.table, self.engine.inputs.outcome
-        if self._asked is None:
+        if self._wanted is None:
             return (PREDICTION,) if PREDICTION in table.columns and len(outcomes) == 1 and PREDICTION not in outcomes else ()
-        if len(self._asked) != len(outcomes):
-            raise ValueError(f"--prediction names {len(self._asked)} columns, --outcome {len(outcomes)}; one for each is needed")
-        return tuple(column_named(table.columns, name, table.path, "people's prediction") for name in self._asked)
+        if len(self._wanted) != len(outcomes):
+            raise ValueError(f"--prediction names {len(self._wanted)} columns, --outcome {len(outcomes)}; one for each is needed")
+        return tuple(column_named(table.columns, name, table.path, "people's prediction") for name in self._wanted)
 
     def _predictions(self, seen: Seen) -> np.ndarray:
-        """One column per outcome, or none. A column that was found and not asked for is left out where it cannot be read."""
+        """One column per outcome, or none. Where nobody named the column, what cannot be read in it is left out."""
         rows = len(seen.rows.outcomes)
         if not self.prediction:
             return np.empty((rows, 0))
@@ -188,7 +189,7 @@ class Collector:
             columns = [numbers(seen.batch.column(name), self.engine.table.path, rows_before, name) for name in self.prediction]
             return np.stack(columns, axis=1)
         except TableError as error:
-            if self._asked is not None:
+            if self._wanted is not None:
                 raise
             self.notes = self.notes or [f"The column {PREDICTION!r} is drawn only as far as it can be read. {error}."]
             return np.full((rows, 1), np.nan)
@@ -224,7 +225,7 @@ class Collector:
 def left_out(collector: Collector) -> list[str]:
     """What is not in the pictures, and how to get it."""
     summary, drawn, cut = collector.engine.summary(), len(collector.pictures), len(collector.cut)
-    said = []
+    sentences = []
     if drawn < summary.groups or cut:
         numbers = summary.rows * collector.width
         enough = max(summary.groups, -(-numbers // NUMBERS_PER_GROUP))
@@ -236,19 +237,23 @@ def left_out(collector: Collector) -> list[str]:
             more = (
                 f"All would be {size}; --report-groups {MOST_GROUPS} draws as many as can be, and a part of the table the others."
             )
-        said.append(f"Drawn: the first {drawn:,} of {summary.groups:,} groups{cuts}. {more}")
+        sentences.append(f"Drawn: the first {drawn:,} of {summary.groups:,} groups{cuts}. {more}")
     if len(collector.all_strips) > len(collector.strips):
-        said.append(f"{len(collector.strips)} of {len(collector.all_strips)} categories or parameters are drawn: the first.")
-    return said + collector.notes
+        sentences.append(f"{len(collector.strips)} of {len(collector.all_strips)} categories or parameters are drawn: the first.")
+    return sentences + collector.notes
 
 
-def frame_of(picture: GroupPicture, collector: Collector) -> dict[str, Any]:
-    """The drawn numbers by what they are: trial, outcomes, predictions and the computed columns in their order."""
-    numbers, outcomes, predictions = picture.numbers(), len(collector.engine.inputs.outcome), len(collector.prediction)
-    first = 1 + outcomes
-    return {
-        "trial": numbers[:, 0],
-        "outcomes": list(numbers[:, 1:first].T),
-        "predictions": list(numbers[:, first : first + predictions].T),
-        "computed": list(numbers[:, first + predictions :].T),
-    }
+class Numbers(NamedTuple):
+    """The drawn numbers of a group by what they are; the computed columns in their order."""
+
+    trial: np.ndarray
+    outcomes: list[np.ndarray]
+    predictions: list[np.ndarray]
+    computed: list[np.ndarray]
+
+
+def numbers_of(picture: GroupPicture, collector: Collector) -> Numbers:
+    """What is drawn of a group."""
+    columns = list(picture.numbers().T)
+    first, last = 1 + len(collector.engine.inputs.outcome), 1 + len(collector.engine.inputs.outcome) + len(collector.prediction)
+    return Numbers(columns[0], columns[1:first], columns[first:last], columns[last:])

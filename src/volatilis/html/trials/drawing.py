@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from volatilis.html import Json
-from volatilis.html.trials.collecting import SURPRISES, Collector, GroupPicture, frame_of
+from volatilis.html.trials.collecting import SURPRISES, Collector, GroupPicture, numbers_of
 from volatilis.html.trials.summaries import CHANGE
 from volatilis.learners._base import Learner
 from volatilis.plots import style
@@ -64,7 +64,7 @@ def encoded(values: np.ndarray) -> dict[str, str]:
 
 
 def _group(picture: GroupPicture, collector: Collector) -> dict[str, Json]:
-    frame = frame_of(picture, collector)
+    numbers = numbers_of(picture, collector)
     return {
         "key": list(picture.key),
         "rows": picture.rows,
@@ -72,8 +72,10 @@ def _group(picture: GroupPicture, collector: Collector) -> dict[str, Json]:
         "resets": picture.resets().tolist(),
         "sums": {label: [t.changes, t.shannon, t.error] for label, t in picture.tallies.items()},
         "person": picture.person.error,
-        "trial": _numbered(frame["trial"]),
-        **{name: [encoded(values) for values in frame[name]] for name in ("outcomes", "predictions", "computed")},
+        "trial": _numbered(numbers.trial),
+        "outcomes": [encoded(values) for values in numbers.outcomes],
+        "predictions": [encoded(values) for values in numbers.predictions],
+        "computed": [encoded(values) for values in numbers.computed],
     }
 
 

@@ -14,12 +14,16 @@ A formula holds if it holds as printed; what it should have been stands under `d
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from volatilis.paper.claims import both_tasks, categorical, formulas, gaussian, identities, predictions, robustness
 from volatilis.paper.claims.formulas import EXACT_TO, Formula
 from volatilis.paper.claims.statistics import MissingDataError, Outcome
 from volatilis.paper.claims.views import Statement, View
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
 
 HOLDS, PUBLISHED_ONLY, FAILS = "holds", "holds with the published code only", "does not hold"
 OPEN = "cannot be told at this size"
@@ -59,7 +63,7 @@ class Claim(NamedTuple):
     uncertainty: str
 
 
-def evaluate(datasets: Mapping[str, Any]) -> list[Claim]:
+def evaluate(datasets: Mapping[str, xr.Dataset]) -> list[Claim]:
     """All claims whose dataset is there, under its name of DATASETS, and the formulas, which need none.
 
     Both grids make up "both tasks" by themselves.
@@ -71,14 +75,14 @@ def evaluate(datasets: Mapping[str, Any]) -> list[Claim]:
     return [*judged, *(judge_formula(formula) for formula in FORMULAS)]
 
 
-def to_frame(claims: Iterable[Claim]) -> Any:
+def to_frame(claims: Iterable[Claim]) -> pd.DataFrame:
     """As a pandas table, one row a claim."""
-    import pandas
+    import pandas as pd
 
-    return pandas.DataFrame(list(claims), columns=list(Claim._fields))
+    return pd.DataFrame(list(claims), columns=list(Claim._fields))
 
 
-def judge(statement: Statement, dataset: Any) -> Claim:
+def judge(statement: Statement, dataset: xr.Dataset) -> Claim:
     """Check a statement with the published code and done right."""
     published, right = (outcome_of(statement, View(dataset, mended)) for mended in (False, True))
     uncertainty = right.uncertainty
@@ -98,7 +102,7 @@ def judge(statement: Statement, dataset: Any) -> Claim:
 
 
 def outcome_of(statement: Statement, view: View) -> Outcome:
-    """What cannot be looked up cannot be told."""
+    """What the check says; unknown where the dataset lacks what it needs."""
     try:
         return statement.check(view)
     except MissingDataError as missing:
@@ -106,6 +110,7 @@ def outcome_of(statement: Statement, view: View) -> Outcome:
 
 
 def verdict(with_published_code: bool | None, done_right: bool | None) -> str:
+    """The verdict on a statement that is true, false or unknown (None) with the published code and done right."""
     if done_right:
         return HOLDS
     if with_published_code:
@@ -114,6 +119,7 @@ def verdict(with_published_code: bool | None, done_right: bool | None) -> str:
 
 
 def judge_formula(formula: Formula) -> Claim:
+    """A formula holds if it is right as printed."""
     printed, mended = formula.errors()
     return Claim(
         key=formula.key,

@@ -6,13 +6,16 @@ The latter is from the Abstract, the Introduction, the Summary of simulation res
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 from volatilis.paper.claims.checks import both, close_to_exact, ranking, same, serves_not_both, steadier
 from volatilis.paper.claims.curves import excess_grows, excess_larger_right
 from volatilis.paper.claims.ratios import CLOSE, MUCH, SIMILAR, at_most, more, typically
 from volatilis.paper.claims.views import EXACT, After, Check, Statement
 from volatilis.paper.settings import CATEGORICAL, GAUSSIAN, NOISE_NAMES
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 ONE_UNIT_LOSERS = ("pf1", "MP1", "SOR1", "SMiLe", "Leaky", "Nas10*")  # the last is for the Gaussian task only
 BEST_ONE_UNIT = ("VarSMiLe", "Nas12*")
@@ -124,18 +127,18 @@ AFTER_CHANGE = (
 BOTH = "both tasks"
 
 
-def joined_grids(datasets: Mapping[str, Any]) -> Any:
+def joined_grids(datasets: Mapping[str, xr.Dataset]) -> xr.Dataset:
     """The cells of both grids as one, for the learners that both have; everything in units of Exact Bayes' mean error there."""
-    import xarray
+    import xarray as xr
 
-    parts: list[Any] = []
+    parts: list[xr.Dataset] = []
     rows: list[str] = []
     for task in (GAUSSIAN, CATEGORICAL):
         grid = datasets[task][["error", "distance"]]
         relative = grid / grid.error.sel(learner=EXACT, drop=True).mean("seed")
         parts.append(relative.assign_coords(noise=[len(rows) + i for i in range(grid.sizes["noise"])]))
         rows += [f"{task.capitalize()}, {NOISE_NAMES[task]} {noise:g}" for noise in grid.noise.values]
-    return xarray.concat(parts, "noise", join="inner").assign_attrs(rows=rows)
+    return xr.concat(parts, "noise", join="inner").assign_attrs(rows=rows)
 
 
 def across(key: str, where: str, statement: str, published: str, check: Check, figures: str = "4") -> Statement:

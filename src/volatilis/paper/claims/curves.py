@@ -162,10 +162,10 @@ def true_p_c_is_best(learners: Sequence[str]) -> Check:
         tests = {}
         for one, other in (("A", "B"), ("B", "A"), ("C", "D"), ("D", "C")):
             assumed = view.coordinate("assumed")[PANELS.index(one)]
-            there = int(np.argmin(np.abs(np.log(view.coordinate("p_c") / assumed))))
+            nearest = int(np.argmin(np.abs(np.log(view.coordinate("p_c") / assumed))))
             for who in learners:
                 gap = Panel(other).samples(view, who) - Panel(one).samples(view, who)
-                tests[f"{who} in panel {one}"] = at_point(gap, there)
+                tests[f"{who} in panel {one}"] = at_point(gap, nearest)
         against = [f"{name} by {-test.estimate:.3g} (p {p_text(test.p)})" for name, test in tests.items() if test.sign() < 0]
         text = (
             f"regret with the true p_c below that with the other in {sum(t.sign() > 0 for t in tests.values())} of {len(tests)}"

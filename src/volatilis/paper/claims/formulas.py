@@ -8,10 +8,11 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+Number = float | np.ndarray
 EXACT_TO = 1e-9  # two sides of an identity may differ by this much, relative to their size
 
 
@@ -48,13 +49,15 @@ def formula(
     return add
 
 
-def largest(got: Any, wanted: Any) -> float:
+def largest(got: Number, wanted: Number) -> float:
+    """The largest relative error."""
     got, wanted = np.asarray(got, dtype=float), np.asarray(wanted, dtype=float)
     return float(np.max(np.abs(got - wanted) / np.maximum(np.abs(wanted), 1e-12)))
 
 
-def normal(y: Any, mean: Any, variance: Any) -> Any:
-    return np.exp(-0.5 * (y - mean) ** 2 / variance) / np.sqrt(2.0 * math.pi * variance)
+def normal(y: Number, mean: Number, variance: Number) -> np.ndarray:
+    """The density of a normal distribution."""
+    return np.asarray(np.exp(-0.5 * (y - mean) ** 2 / variance) / np.sqrt(2.0 * math.pi * variance))
 
 
 class Draws(NamedTuple):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 
-from volatilis.paper.claims.formulas import Draws, Errors, Formula, draws, formula, largest, normal
+from volatilis.paper.claims.formulas import Draws, Errors, Formula, Number, draws, formula, largest, normal
 
 FORMULAS: list[Formula] = []  # those below, in their order
 
@@ -86,7 +86,7 @@ def largest_fall(widest: float) -> float:
     sigma_c, theta, delta = np.meshgrid(np.linspace(0.05, widest, 30), np.linspace(0.1, 3.0, 30), np.linspace(0.01, 6.0, 200))
     broad, narrow, m = 1.25, 0.25 + sigma_c**2, 0.1 / 0.9
 
-    def slope(sign: int) -> Any:
+    def slope(sign: int) -> np.ndarray:
         f = np.sqrt(narrow / broad) * np.exp(0.5 * delta**2 / narrow - 0.5 * (delta + sign * theta) ** 2 / broad)
         return (delta / narrow - (delta + sign * theta) / broad) * m * f / (1.0 + m * f)
 
@@ -170,7 +170,7 @@ def exponential_family() -> Errors:
 def gaussian_family(d: Draws) -> float:
     """phi(y) = y / sigma, A(theta) = theta^2 / 2, theta = mu / sigma: f(chi, nu) = sqrt(nu / 2 pi) exp(-chi^2 / 2 nu)."""
 
-    def log_f(chi: Any, nu: Any) -> Any:
+    def log_f(chi: Number, nu: Number) -> Number:
         return 0.5 * np.log(nu) - 0.5 * chi**2 / nu
 
     nu_0, nu = d.rho, d.rho + d.r
@@ -193,15 +193,17 @@ def categorical_family() -> float:
 
     prior, belief, one = np.full(5, 0.3), np.array([0.3, 2.3, 7.3, 1.3, 0.3]), np.eye(5)
 
-    def log_f(chi: Any, nu: Any) -> Any:
+    def log_f(chi: Number, nu: Number) -> Number:
         return gammaln(np.sum(chi, axis=-1)) - np.sum(gammaln(chi), axis=-1)
 
     return largest(compact(log_f, prior, 0.0, belief, 0.0, one), (prior / prior.sum()) / (belief / belief.sum()))
 
 
-def compact(log_f: Any, chi_0: Any, nu_0: Any, chi: Any, nu: Any, phi: Any) -> Any:
+def compact(
+    log_f: Callable[[Number, Number], Number], chi_0: Number, nu_0: Number, chi: Number, nu: Number, phi: Number
+) -> np.ndarray:
     """f(chi + phi, nu + 1) / f(chi_0 + phi, nu_0 + 1) * f(chi_0, nu_0) / f(chi, nu)."""
-    return np.exp(log_f(chi + phi, nu + 1.0) - log_f(chi_0 + phi, nu_0 + 1.0) + log_f(chi_0, nu_0) - log_f(chi, nu))
+    return np.asarray(np.exp(log_f(chi + phi, nu + 1.0) - log_f(chi_0 + phi, nu_0 + 1.0) + log_f(chi_0, nu_0) - log_f(chi, nu)))
 
 
 # --- particles -------------------------------------------------------------------------------------------------------------

@@ -134,12 +134,11 @@ def worse_somewhere(worse: str, better: str) -> Check:
 
     def check(view: View) -> Outcome:
         signs = cell_signs(view, ALL_CELLS, better, worse)
-        found = [name for name, sign in signs.items() if sign > 0]
-        text = (
-            f"{worse} is further than {better} in {len(found)} of {len(signs)} cells, nearer in {list(signs.values()).count(-1)}"
-        )
-        text += f" (further at {'; '.join(found)})" if found else ""
-        truth = True if found else None if all(sign == 0 for sign in signs.values()) else False
+        further = [name for name, sign in signs.items() if sign > 0]
+        nearer = list(signs.values()).count(-1)
+        text = f"{worse} is further than {better} in {len(further)} of {len(signs)} cells, nearer in {nearer}"
+        text += f" (further at {'; '.join(further)})" if further else ""
+        truth = True if further else None if all(sign == 0 for sign in signs.values()) else False
         return Outcome(text, truth, f"paired t-tests over seeds at {LEVEL:g} / {len(signs)} each")
 
     return check
@@ -185,8 +184,8 @@ def more(*groups: Sequence[str], at: Source = ALL_CELLS, least: float = 0.0, mos
         }
         enough = every({name: test.above(math.log1p(least)) for name, test in tests.items()})
         little = all_of(below(test, math.log1p(most)) for test in tests.values()) if most < math.inf else True
-        asked = f"above {1.0 + least:g}" + (f" and below {1.0 + most:g}" if most < math.inf else "")
-        return Outcome(in_words(at, tests), all_of((enough, little)), f"asked: {asked}; {interval_method(view, at)}")
+        bounds = f"above {1.0 + least:g}" + (f" and below {1.0 + most:g}" if most < math.inf else "")
+        return Outcome(in_words(at, tests), all_of((enough, little)), f"asked: {bounds}; {interval_method(view, at)}")
 
     return check
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from volatilis.paper.claims.statistics import Estimate, MissingDataError, Outcome, difference, known, stratified
+
+if TYPE_CHECKING:
+    import xarray as xr
+
 
 EXACT = "Exact Bayes"
 PANELS = "ABCD"
@@ -19,7 +23,7 @@ Cells = Callable[[np.ndarray, np.ndarray], np.ndarray]  # from noise and p_c of 
 class View(NamedTuple):
     """A dataset, and whether the mended variants (SOR done right, free tuning) stand under the paper's names."""
 
-    dataset: Any
+    dataset: xr.Dataset
     mended: bool
 
     def name(self, learner: str) -> str:
@@ -92,7 +96,7 @@ class Panel(NamedTuple):
     def samples(self, view: View, learner: str) -> np.ndarray:
         chosen = self.chosen(view)
         if not chosen.any():
-            raise MissingDataError(f"no p_c on the asked side of p_c' in panel {self.panel}")
+            raise MissingDataError(f"no p_c on that side of p_c' in panel {self.panel}")
         return view.values("regret", learner)[PANELS.index(self.panel)][chosen]
 
     def chosen(self, view: View) -> np.ndarray:
@@ -116,11 +120,11 @@ class After(NamedTuple):
     phase: str = "all"
 
     def steps(self, view: View) -> np.ndarray:
-        there = np.flatnonzero(np.isfinite(view.values("mean", EXACT)[self.setting]))
-        fifth = max(1, len(there) // 5)
-        if not len(there):
+        steps = np.flatnonzero(np.isfinite(view.values("mean", EXACT)[self.setting]))
+        fifth = max(1, len(steps) // 5)
+        if not len(steps):
             raise MissingDataError("no step after a change")
-        return {"all": there, "early": there[:fifth], "late": there[-fifth:]}[self.phase]
+        return {"all": steps, "early": steps[:fifth], "late": steps[-fifth:]}[self.phase]
 
     def by_seed(self, view: View, learner: str) -> np.ndarray | None:
         """The mean error per seed, where the dataset keeps it apart (mean_by_seed: setting x learner x n x seed)."""

@@ -64,11 +64,11 @@ def worst_case(learners: Sequence[str], published: Published) -> Check:
     def check(view: View) -> Outcome:
         who = max(learners, key=lambda name: at_cell(view, name, worst_cell(view, name)).estimate)
         cell = worst_cell(view, who)
-        there = find_cell(view, published.noise, published.p_c) if math.isfinite(published.noise) else cell
-        worst, stated = at_cell(view, who, cell), at_cell(view, who, there)
+        place = find_cell(view, published.noise, published.p_c) if math.isfinite(published.noise) else cell
+        worst, stated = at_cell(view, who, cell), at_cell(view, who, place)
         text = f"{who} {worst.estimate:.3g} ± {worst.standard_error:.2g} at {cell_name(view, cell)}"
-        if cell != there:
-            text += f"; {stated.estimate:.3g} ± {stated.standard_error:.2g} at {cell_name(view, there)}"
+        if cell != place:
+            text += f"; {stated.estimate:.3g} ± {stated.standard_error:.2g} at {cell_name(view, place)}"
         test = from_published(worst, published)
         in_place = difference(worst, stated).sign(LEVEL / math.prod(grid_shape(view))) == 0
         truth: bool | None = in_place and test.sign() == 0
@@ -89,10 +89,10 @@ def from_published(ours: Estimate, published: Published) -> Estimate:
 
 def find_cell(view: View, noise: float, p_c: float) -> Cell:
     noises, rates = cell_coordinates(view)
-    found = np.argwhere(np.isclose(noises, noise) & np.isclose(rates, p_c))
-    if not len(found):
+    cells = np.argwhere(np.isclose(noises, noise) & np.isclose(rates, p_c))
+    if not len(cells):
         raise MissingDataError("the published cell is not in the dataset")
-    return int(found[0][0]), int(found[0][1])
+    return int(cells[0][0]), int(cells[0][1])
 
 
 def worst_cases_differ(better: Sequence[str], worse: Sequence[str]) -> Check:

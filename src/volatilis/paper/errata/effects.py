@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from volatilis.paper.figures import Data
 from volatilis.paper.learners import best_leak, error_of_leak
 from volatilis.paper.settings import CATEGORICAL, GAUSSIAN, RATES
 from volatilis.paper.writing import with_excess
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 # The worst cases that the paper's first p-value compares: Delta MSE and its standard error over ten seeds, in the authors' data
 PUBLISHED_WORST = {"SOR20": (0.0612304, 0.00084190), "pf20": (0.0332346, 0.00296487)}
@@ -29,24 +32,24 @@ def edges(data: Data) -> str | None:
     """Per learner, where the free value is better by over 1 %: with the best value beyond the authors' bounds, and within."""
     if "tuned" not in data or not len(data["tuned"]) or not {GAUSSIAN, CATEGORICAL} & set(data):
         return None
-    told: dict[str, list[str]] = {"beyond": [], "within": []}
+    gains: dict[str, list[str]] = {"beyond": [], "within": []}
     for (task, name), rows in data["tuned"].groupby(["task", "learner"], sort=False):
         if task not in data or f"{name} (free)" not in data[task].learner.values:
             continue
         error = data[task].error.mean("seed")
         rows = rows[rows.noise.isin(error.noise.values) & rows.p_c.isin(error.p_c.values)]
         for place, chosen in (("beyond", rows[rows.beyond != ""]), ("within", rows[rows.beyond == ""])):
-            gains = [_gain(error, name, row.noise, row.p_c) for row in chosen.itertuples()]
-            better = [gain for gain, share in gains if share > 0.01]
+            gained = [_gain(error, name, row.noise, row.p_c) for row in chosen.itertuples()]
+            better = [gain for gain, share in gained if share > 0.01]
             if better:
-                told[place].append(f"{name} ({task}) in {len(better)} environments, by up to {max(better):.2g}")
+                gains[place].append(f"{name} ({task}) in {len(better)} environments, by up to {max(better):.2g}")
     return (
-        f"error lower by over 1 % where the best value lies beyond the grid: {'; '.join(told['beyond']) or 'nowhere'}. Where it "
-        f"lies within, and the value used was another: {'; '.join(told['within']) or 'nowhere'}"
+        f"error lower by over 1 % where the best value lies beyond the grid: {'; '.join(gains['beyond']) or 'nowhere'}. Where it "
+        f"lies within, and the value used was another: {'; '.join(gains['within']) or 'nowhere'}"
     )
 
 
-def _gain(error: Any, name: str, noise: float, p_c: float) -> tuple[float, float]:
+def _gain(error: xr.DataArray, name: str, noise: float, p_c: float) -> tuple[float, float]:
     """How much lower the error is with the free value, and as a share of it."""
     cell = error.sel(noise=noise, p_c=p_c)
     used, free = float(cell.sel(learner=name)), float(cell.sel(learner=f"{name} (free)"))
@@ -106,9 +109,9 @@ def selection(data: Data) -> str | None:
     nats = {"bayes_factor": 1.0, "shannon": math.log(10.0)}
     gaps = {}
     for who in ("pf20", "Nas12*"):
-        own = data["prediction1"].sel(learner=who)
+        surprise = data["prediction1"].sel(learner=who)
         gaps[who] = [
-            float(np.nanmax(np.abs(own[measure].sel(variant="right") - unit * own[measure].sel(variant="published"))))
+            float(np.nanmax(np.abs(surprise[measure].sel(variant="right") - unit * surprise[measure].sel(variant="published"))))
             for measure, unit in nats.items()
         ]
     same = "0: every trial passes either test" if max(gaps["pf20"]) < 1e-12 else f"{max(gaps['pf20']):.2g}"
@@ -199,13 +202,15 @@ def windows(data: Data) -> str:
     width = 0.0125
     means = {p: p * math.log((p + width) / (p - width)) / (2.0 * width) for p in (0.025, 0.05, 0.2)}
     text = ", ".join(f"{mean:.3f} at p = {p:g}" for p, mean in means.items())
-    told = f"prediction 2: a mean S_BF of {text} instead of 1, for probabilities spread evenly over the window"
+    effect = f"prediction 2: a mean S_BF of {text} instead of 1, for probabilities spread evenly over the window"
     if "prediction1" in data:
         mean = data["prediction1"].control_bayes_factor.sel(variant="right").mean("delta")
         gaps = (mean.sel(sign=1) - mean.sel(sign=-1)) / mean.mean("sign")
         text = ", ".join(f"{who} {float(gaps.sel(learner=who)):+.1%}" for who in gaps.learner.values)
-        told += f"; prediction 1: with a flat prior, where there should be none, a difference of S_BF between the signs of {text}"
-    return told
+        effect += (
+            f"; prediction 1: with a flat prior, where there should be none, a difference of S_BF between the signs of {text}"
+        )
+    return effect
 
 
 def wrong_way_round(data: Data) -> str:
@@ -234,6 +239,6 @@ def highest_density(data: Data) -> str | None:
     return text
 
 
-def _with_error(values: Any) -> str:
+def _with_error(values: xr.DataArray) -> str:
     spread = float(values.std(ddof=1)) / math.sqrt(values.size) if values.size > 1 else math.nan
     return f"{float(values.mean()):.3g} ± {spread:.1g}"

@@ -11,11 +11,16 @@ Standard errors are over seeds; with few seeds they are rough themselves, and z 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from volatilis.paper.published.files import Reference, ReferenceDataError, read
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
 
 __all__ = [
     "Reference",
@@ -42,14 +47,14 @@ class Summary(NamedTuple):
     compared: int
     agreeing: int
     assumed_errors: int
-    disagreeing: Any
+    disagreeing: pd.DataFrame
 
     def __str__(self) -> str:
         text = f"{self.agreeing} of {self.compared} agree within three combined standard errors"
         return text + (f"; in {self.assumed_errors} our standard error stands for both" if self.assumed_errors else "")
 
 
-def compare_grid(dataset: Any, reference: Reference) -> Any:
+def compare_grid(dataset: xr.Dataset, reference: Reference) -> pd.DataFrame:
     """Delta MSE of every learner, and the error of Exact Bayes, in every cell that both have."""
     theirs = _for_task(reference.grid, dataset, "steady-state errors")
     exact = dataset.error.sel(learner=EXACT)
@@ -57,7 +62,7 @@ def compare_grid(dataset: Any, reference: Reference) -> Any:
     return _joined(_over_seeds(values, ["learner", "noise", "p_c"]), theirs, ["learner", "noise", "p_c"])
 
 
-def compare_transient(dataset: Any, reference: Reference) -> Any:
+def compare_transient(dataset: xr.Dataset, reference: Reference) -> pd.DataFrame:
     """The error n steps after a change."""
     theirs = _for_task(reference.transient, dataset, "errors after a change")
     frame = dataset[["mean", "standard_error"]].to_dataframe().reset_index()
@@ -67,14 +72,14 @@ def compare_transient(dataset: Any, reference: Reference) -> Any:
     return _joined(ours, theirs, ["learner", "noise", "p_c", "n"])
 
 
-def compare_robustness(dataset: Any, reference: Reference) -> Any:
+def compare_robustness(dataset: xr.Dataset, reference: Reference) -> pd.DataFrame:
     """The regret against p_c; the authors give no standard errors."""
     theirs = _for_task(reference.robustness, dataset, "regrets")
     ours = _over_seeds(dataset.regret, ["learner", "noise", "assumed", "p_c"])
     return _joined(ours, theirs.assign(theirs_se=np.nan), ["learner", "noise", "assumed", "p_c"])
 
 
-def compare_predictions(dataset: Any, reference: Reference) -> Any:
+def compare_predictions(dataset: xr.Dataset, reference: Reference) -> pd.DataFrame:
     """Both surprises of prediction 1 (a dataset with the dimension delta) or 2 (with p), Shannon to base 10 as published."""
     name, keys = ("first", ["sign", "delta"]) if "delta" in dataset.dims else ("second", ["p"])
     theirs = getattr(reference, name)
@@ -91,7 +96,7 @@ def compare_predictions(dataset: Any, reference: Reference) -> Any:
     return _joined(pandas.concat(parts), theirs, ["learner", "measure", *keys])
 
 
-def compare_all(datasets: dict[str, Any], reference: Reference) -> dict[str, Any]:
+def compare_all(datasets: Mapping[str, xr.Dataset], reference: Reference) -> dict[str, pd.DataFrame]:
     """All that both sides have, by the number of the figure; what the authors' folder lacks is left out."""
     frames = {}
     for task, (after, cells, regrets) in {"gaussian": ("2", "3", "8"), "categorical": ("5", "6", "9")}.items():
@@ -108,7 +113,7 @@ def compare_all(datasets: dict[str, Any], reference: Reference) -> dict[str, Any
     return _originals_apart(frames)
 
 
-def summary(frame: Any) -> Summary:
+def summary(frame: pd.DataFrame) -> Summary:
     """The numbers that disagree come furthest first."""
     agreeing = int(frame.agrees.sum())
     assumed = int((frame.se_from != "both").sum())
@@ -119,23 +124,23 @@ def summary(frame: Any) -> Summary:
 # --- joining -------------------------------------------------------------------------------------------------------------
 
 
-def _for_task(table: Any, dataset: Any, kind: str) -> Any:
+def _for_task(table: pd.DataFrame | None, dataset: xr.Dataset, kind: str) -> pd.DataFrame:
     task = dataset.attrs.get("task", "gaussian")
     if table is None or not (table.task == task).any():
         raise ReferenceDataError(f"the published data has no files of {kind} in the {task} task")
     return table[table.task == task].drop(columns="task")
 
 
-def _over_seeds(values: Any, columns: list[str]) -> Any:
+def _over_seeds(values: xr.DataArray, columns: list[str]) -> pd.DataFrame:
     """Mean and standard error over seeds, as columns beside these coordinates."""
-    import xarray
+    import xarray as xr
 
     count = values.notnull().sum("seed")
-    both = xarray.Dataset({"ours": values.mean("seed"), "ours_se": values.std("seed", ddof=1) / np.sqrt(count)})
+    both = xr.Dataset({"ours": values.mean("seed"), "ours_se": values.std("seed", ddof=1) / np.sqrt(count)})
     return both.to_dataframe().reset_index()[[*columns, "ours", "ours_se"]]
 
 
-def _joined(ours: Any, theirs: Any, keys: list[str]) -> Any:
+def _joined(ours: pd.DataFrame, theirs: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     """Match environments by value, then judge. Numbers that one side lacks are left out."""
     matched = [f"_{key}" for key in keys]
     left, right = (_with_rounded(frame, keys) for frame in (ours, theirs))
@@ -144,7 +149,7 @@ def _joined(ours: Any, theirs: Any, keys: list[str]) -> Any:
     return _judged(frame)
 
 
-def _with_rounded(frame: Any, keys: list[str]) -> Any:
+def _with_rounded(frame: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     """p_c' is 0.0041 in their file names and 0.00412 in ours; 0.1 may come as 0.1 or 0.10000000000000002."""
     rounded = {}
     for key in keys:
@@ -154,7 +159,7 @@ def _with_rounded(frame: Any, keys: list[str]) -> Any:
     return frame.assign(**rounded)
 
 
-def _judged(frame: Any) -> Any:
+def _judged(frame: pd.DataFrame) -> pd.DataFrame:
     theirs_se = frame.theirs_se.where(frame.theirs_se.notna(), frame.ours_se)
     ours_se = frame.ours_se.where(frame.ours_se.notna(), frame.theirs_se)
     source = np.select([frame.theirs_se.isna(), frame.ours_se.isna()], ["ours", "theirs"], "both")
@@ -165,7 +170,7 @@ def _judged(frame: Any) -> Any:
     return frame[frame.z.notna()].reset_index(drop=True)
 
 
-def _originals_apart(frames: dict[str, Any]) -> dict[str, Any]:
+def _originals_apart(frames: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
     """Nas10 and Nas12 as originally published have supplementary figures of their own."""
     apart = dict(frames)
     for figure, supplement in (("2", "S1"), ("3", "S2")):

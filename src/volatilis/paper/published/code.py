@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from volatilis._compiler.registry import compiled_function
-from volatilis.families._base import AnyFamily
+from volatilis.families._base import AnyFamily, Observation
 from volatilis.learners import Leaky, Nas10Star, Nas12Star, SMiLe, VarSMiLe
 from volatilis.learners._base import Info
 from volatilis.learners._hypotheses import Hypotheses, exact_step, forget, normalise
@@ -27,7 +25,7 @@ class PublishedStratifiedResampling(HypothesesLearner):
     p_c: ChangeProbability
     n: HypothesisCount
 
-    def update(self, state: Hypotheses, y: Any) -> Info:
+    def update(self, state: Hypotheses, y: Observation) -> Info:
         info = exact_step(self.family, self.p_c, state, y, 5e-324)  # weights underflow where double precision ends
         resample_as_published(state, self.n)
         return info
@@ -67,7 +65,7 @@ def resample_as_published(state: Hypotheses, n: int) -> None:
 
 
 @compiled_function
-def heavier(w: Any, i: int, count: int) -> int:
+def heavier(w: np.ndarray, i: int, count: int) -> int:
     """How many come before the i-th where weights fall; of equal ones the first. Counting has no branches: eight at a time."""
     before = 0
     for j in range(i):
@@ -78,7 +76,7 @@ def heavier(w: Any, i: int, count: int) -> int:
 
 
 @compiled_function
-def published_threshold(w: Any, order: Any, count: int, n: int) -> float:
+def published_threshold(w: np.ndarray, order: np.ndarray, count: int, n: int) -> float:
     """The c of sum_i min(w_i / c, 1) = n, if the k-th weight is strictly above and the next strictly below it; else 1/n."""
     light = 0.0
     for k in range(n - 1, count):

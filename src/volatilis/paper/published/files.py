@@ -13,7 +13,11 @@ import os
 import pathlib
 import re
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    import pandas as pd
+
 
 TASKS = {"gaussian": "gaussian", "multi": "categorical", "multinomial": "categorical", "categorical": "categorical"}
 NOISE_COLUMNS = {"gaussian": "sigma", "categorical": "stochasticity"}
@@ -59,17 +63,17 @@ class ReferenceDataError(ValueError):
 
 
 class Reference(NamedTuple):
-    """The published numbers as tables, None where no file was found, and what was found, in words."""
+    """The published numbers as tables, None where there is no file; `found` says in words which files there are."""
 
-    grid: Any  # task, learner, noise, p_c, theirs, theirs_se
-    transient: Any  # task, learner, noise, p_c, n, theirs, theirs_se
-    robustness: Any  # task, learner, noise, assumed, p_c, theirs
-    first: Any  # learner, measure, sign, delta, theirs, theirs_se
-    second: Any  # learner, measure, p, theirs, theirs_se
+    grid: pd.DataFrame | None  # task, learner, noise, p_c, theirs, theirs_se
+    transient: pd.DataFrame | None  # task, learner, noise, p_c, n, theirs, theirs_se
+    robustness: pd.DataFrame | None  # task, learner, noise, assumed, p_c, theirs
+    first: pd.DataFrame | None  # learner, measure, sign, delta, theirs, theirs_se
+    second: pd.DataFrame | None  # learner, measure, p, theirs, theirs_se
     found: tuple[str, ...]
 
 
-Row = dict[str, Any]
+Row = dict[str, object]
 
 
 def learner_name(published: str) -> str | None:
@@ -168,10 +172,10 @@ def _curves(path: pathlib.Path) -> Iterator[tuple[dict[str, float], str]]:
 # --- tables --------------------------------------------------------------------------------------------------------------
 
 
-def _table(rows: Iterator[Row], keys: list[str]) -> Any:
-    import pandas
+def _table(rows: Iterator[Row], keys: list[str]) -> pd.DataFrame | None:
+    import pandas as pd
 
-    frame = pandas.DataFrame(list(rows))
+    frame = pd.DataFrame(list(rows))
     if frame.empty:
         return None
     double = frame[frame.duplicated(keys)]
