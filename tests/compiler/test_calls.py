@@ -110,3 +110,16 @@ def test_plain_python_reaches_the_threads_of_run_many(workshop: Workshop) -> Non
         print(json.dumps([float(many[0][7].mean[1]), "numba" in sys.modules]))
     """
     assert workshop.run(program) == [1.0, False]
+
+
+# --- the shortest call -------------------------------------------------------------------------------------------------
+
+
+def test_a_step_made_by_machine_code_has_the_hash_of_its_numbers() -> None:
+    """Python 3.14 keeps a tuple's hash in the tuple; also by the tuple's own method, and for the tuples in a step."""
+    for learner in (vl.VarSMiLe(vl.Gaussian(1.0), 0.1), vl.VarSMiLe(vl.Bernoulli(1.0, 1.0), 0.1)):
+        stream = vl.Stream(learner)
+        for _ in range(2):
+            step = stream.update(1.0)
+            assert hash(step) == tuple.__hash__(step) == hash(tuple(step))
+            assert {step: 1}[type(step)(list(step))] == 1

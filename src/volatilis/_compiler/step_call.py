@@ -12,6 +12,7 @@ objects that could start the garbage collector are made before.
 from __future__ import annotations
 
 import ctypes
+import functools
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -22,7 +23,7 @@ from volatilis._compiler.translation import Translation
 
 _SYMBOL = "volatilis_number_to_tuple"
 # The words of a binding, in this order
-_WORDS = ("y", "step", "argument", "out", "size", "rest", "full", "class", "low", "high", "whole", "busy", "none")
+_WORDS = ("y", "step", "argument", "out", "size", "rest", "full", "class", "low", "high", "whole", "busy", "none", "hash")
 
 
 def _load(name: str, kind: str) -> str:
@@ -95,7 +96,15 @@ make:
   %items = add i64 %rest, 2
   %tuple = call ptr @PyType_GenericAlloc(ptr %class, i64 %items)
   %no.memory = icmp eq ptr %tuple, null
-  br i1 %no.memory, label %fail, label %shape
+  br i1 %no.memory, label %fail, label %hash.word
+hash.word:
+{_load("hash", "i64")}
+  %keeps.hash = icmp ne i64 %hash, 0
+  br i1 %keeps.hash, label %unknown.hash, label %shape
+unknown.hash:
+  %hash.place = getelementptr i8, ptr %tuple, i64 %hash
+  store i64 -1, ptr %hash.place
+  br label %shape
 shape:
   %several = icmp ugt i64 %size, 1
   br i1 %several, label %nest, label %observe
@@ -163,6 +172,22 @@ class Layout(NamedTuple):
     full: int
 
 
+@functools.cache
+def _place_of_hash() -> int:
+    """Where a tuple keeps its hash, in bytes from its start; 0 where it keeps none, as before Python 3.14.
+
+    -1 stands there until the hash is computed; memory from PyType_GenericAlloc is 0, which would count as the hash. The place is
+    in no documentation, so it is used only where a tuple made by its constructor behaves so.
+    """
+    place = tuple.__basicsize__ - 8
+    if tuple.__basicsize__ <= object.__basicsize__ + 8:  # only the length stands before the items
+        return 0
+    example = type("Example", (tuple,), {"__slots__": ()})([0.5, 1.5])
+    word = ctypes.c_int64.from_address(id(example) + place)
+    before, value = word.value, hash(example)
+    return place if before == -1 and word.value == value else 0
+
+
 _machine_code: tuple[Any, int] | None = None
 
 
@@ -196,6 +221,7 @@ def number_to_tuple(
         "whole": int(whole),
         "busy": busy.ctypes.data,
         "none": id(None),
+        "hash": _place_of_hash(),
     }
     binding = np.array([words[name] for name in _WORDS], dtype=np.int64)
     definition = _MethodDefinition(b"update", _machine_code[1], _METH_O, None)
