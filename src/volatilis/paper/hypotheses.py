@@ -69,7 +69,7 @@ def slopes_over_p(dataset: xr.Dataset, variant: str, learner: str, measure: str)
 
 def _judged(prediction: int, hypothesis: str, values: Mapping[str, np.ndarray]) -> dict[str, float | str]:
     """The columns of one row: for each quantity its predicted sign and its test over subjects, and the hypothesis' verdict."""
-    tests: dict[str, MeanTest] = {quantity: mean_test(own) for quantity, own in values.items()}
+    tests: dict[str, MeanTest] = {quantity: mean_test(of_subjects) for quantity, of_subjects in values.items()}
     columns: dict[str, float | str] = {}
     for row in judge(prediction, estimators.PAPER, tests):
         if row.hypothesis == hypothesis:

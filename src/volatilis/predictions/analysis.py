@@ -82,7 +82,7 @@ def analyse(
     rows: list[Row] = []
     for name, one in first.items():
         values = {DIFFERENCE: one.difference, SLOPE: one.slope}
-        tests = {quantity: mean_test(own, level, seed, _floor(one.means)) for quantity, own in values.items()}
+        tests = {quantity: mean_test(of_people, level, seed, _floor(one.means)) for quantity, of_people in values.items()}
         rows += judge(1, name, tests, level)
     for name, two in second.items():
         rows += judge(2, name, {SLOPE: mean_test(two.slope, level, seed, _floor(two.means))}, level)

@@ -89,18 +89,7 @@ def predict(request: PredictRequest, progress: Progress = lambda what, share: No
         if np.isnan(columns.indicator).all():
             refused[name] = "the indicator is missing in all trials"
     fits = _fits(request, model, [person for person in people.persons if person.name not in refused], progress)
-    observed: list[SubjectTrials] = []
-    for done, person in enumerate(people.persons):
-        progress("people", done / len(people.persons))
-        if person.name not in refused:
-            try:
-                observed.append(_observed(request, model, person, fits.get(person.name), of_person[person.name]))
-            except ValueError as error:
-                refused[person.name] = str(error)
-    progress("people", 1.0)
-    if not observed:
-        reasons = "; ".join(f"{name}: {reason}" for name, reason in list(refused.items())[:3])
-        raise TableError(f"{os.fspath(request.source.table)}: nobody can be analysed: {reasons}")
+    observed = _observe_all(request, model, people, fits, of_person, refused, progress)
     windows = (request.first_window, request.second_window)
     analysis = analyse(observed, *windows, request.level, request.zscore, request.options.seed)
     fitted = {person.name: fit for person in observed if isinstance(fit := fits.get(person.name), Fit)}
@@ -126,7 +115,7 @@ def _model(request: PredictRequest) -> Model:
                 "prediction 1 needs people's predictions and confidence, prediction 2 a learner: name the columns, or a learner"
             )
         if model.family.free():
-            raise ValueError(f"{request.family!r}: {', '.join(model.family.free())} can only be found with a learner; give one")
+            raise ValueError(f"{request.family!r}: {', '.join(model.family.free())} can only be fitted with a learner; name one")
     elif request.source.response is None and (model.learner.free() or model.family.free()):
         free = ", ".join((*model.learner.free(), *model.family.free()))
         raise ValueError(f"{free} cannot be fitted without people's predictions; give numbers, or the column of predictions")
@@ -185,6 +174,31 @@ def _fits(request: PredictRequest, model: Model, persons: Sequence[Person], prog
     with fitter(request.options, len(persons)) as pool:
         fits = pool.fit_people([model], persons, progress=lambda share: progress("fits", share))
     return {person.name: of_models[0] for person, of_models in zip(persons, fits, strict=True)}
+
+
+def _observe_all(
+    request: PredictRequest,
+    model: Model,
+    people: People,
+    fits: Mapping[str, Fit | Failure],
+    measured: Mapping[str, Measured],
+    refused: dict[str, str],
+    progress: Progress,
+) -> list[SubjectTrials]:
+    """The trials of everybody who can be analysed; the others get their reason in `refused`."""
+    observed = []
+    for done, person in enumerate(people.persons):
+        progress("people", done / len(people.persons))
+        if person.name not in refused:
+            try:
+                observed.append(_observed(request, model, person, fits.get(person.name), measured[person.name]))
+            except ValueError as error:
+                refused[person.name] = str(error)
+    progress("people", 1.0)
+    if not observed:
+        reasons = "; ".join(f"{name}: {reason}" for name, reason in list(refused.items())[:3])
+        raise TableError(f"{os.fspath(request.source.table)}: nobody can be analysed: {reasons}")
+    return observed
 
 
 def _observed(

@@ -95,10 +95,10 @@ def no_sign_effect(view: View) -> Outcome:
     for who in SUBJECTS:
         for measure in ("bayes_factor", "shannon"):
             name = f"control_{measure}"
-            own = mean_of(sign_differences(view, name, who)[1])
+            differences = mean_of(sign_differences(view, name, who)[1])
             chosen = view.dataset[f"{name}_by_subject"].sel(variant=variant(view), learner=who, sign=1)
             scale = float(chosen.mean()) if measure == "bayes_factor" else 1.0
-            tests[f"{who} {measure.replace('_', ' ')}"] = over_subjects(own / scale)
+            tests[f"{who} {measure.replace('_', ' ')}"] = over_subjects(differences / scale)
     text = ", ".join(f"{name} {test.estimate:+.3f} ± {test.standard_error:.2g}" for name, test in tests.items())
     return Outcome(
         f"{text} (the Bayes factor's as a share of its mean)",

@@ -82,8 +82,8 @@ def simulate_first(
     window = window or FirstWindow(errors=DELTAS)
 
     def averages(people: Sequence[SubjectTrials], variant: str) -> np.ndarray:
-        own = window._replace(side=SIDES[variant])
-        return estimate_first([sums_first(trials, own) for trials in people], own)[PAPER].means
+        of_variant = window._replace(side=SIDES[variant])
+        return estimate_first([sums_first(trials, of_variant) for trials in people], of_variant)[PAPER].means
 
     variables: Variables = {}
     for prefix, sigma_0 in (("", 1.0), ("control_", FLAT)):
@@ -192,15 +192,15 @@ def _variables(prefix: str, saved: list[list[list[Subject]]], averages: Averages
     """Averages over subjects, their standard errors, and the subjects' own averages."""
     variables: Variables = {}
     for measure in MEASURES:
-        of_subjects = [
+        nested = [
             [averages([subject.reflecting(measure) for subject in subjects], variant) for subjects in row]
             for variant, row in zip(VARIANTS, saved, strict=True)
         ]
-        own: np.ndarray = np.moveaxis(np.array(of_subjects), 2, -1)  # variant x learner x ... x subject
-        mean, error = mean_and_error(own)
+        of_subjects: np.ndarray = np.moveaxis(np.array(nested), 2, -1)  # variant x learner x ... x subject
+        mean, error = mean_and_error(of_subjects)
         variables[f"{prefix}{measure}"], variables[f"{prefix}{measure}_se"] = (dims, mean), (dims, error)
-        variables[f"{prefix}{measure}_by_subject"] = ((*dims, "subject"), own)
-        variables[f"{prefix}subjects"] = (dims, np.sum(~np.isnan(own), axis=-1))
+        variables[f"{prefix}{measure}_by_subject"] = ((*dims, "subject"), of_subjects)
+        variables[f"{prefix}subjects"] = (dims, np.sum(~np.isnan(of_subjects), axis=-1))
     return variables
 
 
