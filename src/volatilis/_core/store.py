@@ -17,7 +17,6 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 LONGEST_WORD = len("false")
-HEAD = ("key", "sources")
 
 Result = TypeVar("Result")
 Entry = dict[str, Any]  # a JSON object

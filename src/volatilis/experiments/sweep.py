@@ -16,7 +16,7 @@ import os
 import pathlib
 import shutil
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -28,7 +28,12 @@ from volatilis._core.seeds import generator_key
 from volatilis._core.store import tell_of_others
 from volatilis.environments import ChangingEnvironment
 from volatilis.experiments.tuning import Stopped
+from volatilis.learners import ExactBayes
+from volatilis.learners._base import Learner
 from volatilis.running import drivers
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 PIECE = 20_000  # steps at a time
 FORMAT = 1
@@ -39,8 +44,8 @@ class Cell(NamedTuple):
 
     environment: ChangingEnvironment
     steps: int
-    benchmark: Any
-    learners: dict[str, Any]
+    benchmark: Learner
+    learners: dict[str, Learner]
 
 
 class Plan(NamedTuple):
@@ -127,7 +132,7 @@ def _ages(changed: np.ndarray, age: int, out: np.ndarray) -> int:
 class _Runner:
     """A learner in a compiled loop on one sequence, piece by piece."""
 
-    def __init__(self, driver: Any, learner: Any, key: int) -> None:
+    def __init__(self, driver: Callable[..., None], learner: Learner, key: int) -> None:
         self._driver, self._learner, self._state = driver, learner, learner.init(key)
         self.progress = np.zeros(2, dtype=np.int64)
 
@@ -188,7 +193,7 @@ class Store:
 
         count, plan = 0, [repr(cell) for cell in self.plan.cells]
         for path in self.path.parent.glob(f"{self.plan.name}-*.zarr"):
-            with contextlib.suppress(Exception):  # it is not used, so whatever is wrong with it does no harm
+            with contextlib.suppress(Exception):  # it is not used: whatever is wrong with it does no harm
                 group = zarr.open_group(path, mode="r")
                 count += int(np.sum(group["done"][:])) if group.attrs["plan"] == plan else 0
         return count
@@ -215,7 +220,7 @@ class Store:
                 self._group[name][:, cell, seed] = values
         self._group["done"][cell, seed] = 1
 
-    def dataset(self) -> Any:
+    def dataset(self) -> xr.Dataset:
         """What is there: NaN where nothing is yet."""
         import xarray
 
@@ -242,7 +247,7 @@ class Store:
 
 def learner_names(plan: Plan) -> list[str]:
     """The benchmark first."""
-    return ["Exact Bayes" if type(plan.cells[0].benchmark).__name__ == "ExactBayes" else "benchmark", *plan.cells[0].learners]
+    return ["Exact Bayes" if isinstance(plan.cells[0].benchmark, ExactBayes) else "benchmark", *plan.cells[0].learners]
 
 
 # --- all of them ---------------------------------------------------------------------------------------------------------
@@ -255,7 +260,7 @@ def sweep(
     scheduler: str | None = None,
     fresh: bool = False,
     progress: Callable[[float], None] = lambda share: None,
-) -> Any:
+) -> xr.Dataset:
     """Compute what is missing and return all as an xarray Dataset.
 
     folder      where results are stored; a second call goes on where the first stopped
@@ -284,5 +289,5 @@ def sweep(
 
 def _cost(cell: Cell) -> float:
     """About how long a sequence takes: exact inference carries the more hypotheses the rarer changes are."""
-    exact = 2e-9 * 6.0 / cell.environment.p_c if type(cell.benchmark).__name__ == "ExactBayes" else 0.0
+    exact = 2e-9 * 6.0 / cell.environment.p_c if isinstance(cell.benchmark, ExactBayes) else 0.0
     return cell.steps * (exact + 2e-7 * len(cell.learners))
