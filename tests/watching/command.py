@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 import volatilis as vl
+from tests.processes import default_signals
 from volatilis._core.seeds import named_seed
 from volatilis.catalogue import make_family, make_learner, parse_family, parse_learner
 
@@ -31,7 +32,7 @@ def watch(*options: Any, text: str | bytes = "", both: bool = True) -> subproces
 
 def started(*options: Any, **pipes: Any) -> subprocess.Popen[bytes]:
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | pipes
-    return subprocess.Popen([*COMMAND, *map(str, options), *BOTH], **pipes)
+    return subprocess.Popen([*COMMAND, *map(str, options), *BOTH], **{"preexec_fn": default_signals} | pipes)
 
 
 def rows(text: str | bytes) -> list[dict[str, Any]]:

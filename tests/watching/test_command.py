@@ -174,7 +174,7 @@ def test_an_input_that_holds_nothing(data: bytes) -> None:
 # --- stopping ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGINT, 130)])
 def test_signals_save_and_stop(tmp_path: pathlib.Path, number: int, code: int) -> None:
     state = tmp_path / "state"
     process = started("--state", state, "--save-every", "1000")
@@ -188,6 +188,20 @@ def test_signals_save_and_stop(tmp_path: pathlib.Path, number: int, code: int) -
     assert ended(process)[0] == code
     done = watch("--state", state, text="20\n")
     assert "601 observations" in done.stderr
+
+
+def test_a_signal_that_is_ignored_stays_ignored(tmp_path: pathlib.Path) -> None:
+    """As SIGHUP under nohup, and Ctrl-C in the background: it goes on, and SIGTERM stops it."""
+    ignored = (signal.SIGHUP, signal.SIGINT)
+    process = started(preexec_fn=lambda: [signal.signal(number, signal.SIG_IGN) for number in ignored])
+    assert process.stdin is not None
+    assert process.stdout is not None
+    for number in (*ignored, signal.SIGTERM):
+        process.stdin.write(b"20\n")
+        process.stdin.flush()
+        assert process.stdout.readline()
+        process.send_signal(number)
+    assert ended(process)[0] == 143
 
 
 def test_a_reader_that_goes_away(tmp_path: pathlib.Path) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from volatilis._core.signals import STOPPING
 from volatilis.running.arguments import missing_policy
 from volatilis.running.drivers import OBSERVE
 from volatilis.watching.alarms import Alarms, rules_for
@@ -23,11 +24,12 @@ from volatilis.watching.request import SAVE_EVERY, Summary, WatchRequest, check_
 from volatilis.watching.state import Memory, state_locked
 
 BUSY_SAVING = 0.05  # the largest share of time that goes into saving a large state
-STOPPING = (signal.SIGINT, signal.SIGTERM)
 
 
 def watch(request: WatchRequest, report: Report, tell: Report | None = None) -> Summary:
-    """Until the input ends or a signal comes: KeyboardInterrupt for Ctrl-C, SystemExit(143) for SIGTERM, the state saved.
+    """Until the input ends or a signal comes; the state is saved.
+
+    Raises KeyboardInterrupt after Ctrl-C, SystemExit(143) after SIGTERM and SystemExit(129) after SIGHUP.
 
     `report` is for what happens to the input and the state, `tell` for what somebody who waits wants to know.
     """
@@ -44,9 +46,9 @@ def watch(request: WatchRequest, report: Report, tell: Report | None = None) -> 
 
 
 class Waiting:
-    """While this context is open, Ctrl-C and SIGTERM only leave a note, in `caught`: a block of lines is never cut in two.
+    """While this context is open, Ctrl-C, SIGTERM and SIGHUP only leave a note in `caught`: no block of lines is cut in two.
 
-    A second signal does what it would have done without this context.
+    A second signal does what it would have done without this context. A signal that is ignored, as under nohup, stays ignored.
     """
 
     def __init__(self, output: int | None = None) -> None:
@@ -59,8 +61,9 @@ class Waiting:
         os.set_blocking(self._bell, False)
         os.set_blocking(self._ring, False)
         self._wakeup = signal.set_wakeup_fd(self._ring, warn_on_full_buffer=False)
-        for number in STOPPING:
-            self._before[number] = signal.signal(number, self._note)
+        for number in (signal.SIGINT, *STOPPING):
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                self._before[number] = signal.signal(number, self._note)
         return self
 
     def __exit__(self, *error: object) -> None:
