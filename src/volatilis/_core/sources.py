@@ -22,6 +22,7 @@ NO_NUMBERS = tuple(f"{NAME}.{room}" for room in (*(f"_core.{name}" for name in C
 IMPORT = re.compile(
     rf"^[ \t]*(?:from[ \t]+({NAME}[\w.]*)[ \t]+import[ \t]+(\([^)]*\)|[^\n#]*)|import[ \t]+({NAME}[\w.]*))", re.MULTILINE
 )
+ALL = re.compile(r"^import_all\(", re.MULTILINE)  # of a package that imports all its modules
 LIBRARIES = ("site-packages", "dist-packages")
 
 
@@ -42,11 +43,14 @@ def reached(*modules: str) -> set[str]:
         name = waiting.pop()
         if name not in found and not any(f"{name}.".startswith(f"{room}.") for room in NO_NUMBERS):
             found.add(name)
-            waiting += _imported(_path_of(name).read_text(encoding="utf-8"))
+            waiting += _imported(_path_of(name))
     return found
 
 
-def _imported(text: str) -> Iterator[str]:
+def _imported(path: pathlib.Path) -> Iterator[str]:
+    text = path.read_text(encoding="utf-8")
+    if ALL.search(text):
+        yield from (_name_of(module) for module in path.parent.glob("*.py") if module != path)
     for source, names, module in IMPORT.findall(text):
         yield from _with_parents(source or module)
         for name in re.findall(r"\w+", names):
@@ -58,6 +62,10 @@ def _with_parents(module: str) -> list[str]:
     """Importing a module runs the packages that it is in, too."""
     parts = module.split(".")
     return [".".join(parts[:count]) for count in range(1, len(parts) + 1)]
+
+
+def _name_of(path: pathlib.Path) -> str:
+    return ".".join([NAME, *path.relative_to(PACKAGE).with_suffix("").parts])
 
 
 def _path_of(module: str) -> pathlib.Path:
