@@ -21,8 +21,12 @@ def main() -> int:
         case = make(options.case)
         print(case)
         return _report(problems(case))
-    end, seed, failures = time.monotonic() + 60.0 * options.minutes, options.first, 0
-    while time.monotonic() < end and failures < options.most:
+    start, seed, failures = time.monotonic(), options.first, 0
+    said = start
+    while time.monotonic() < start + 60.0 * options.minutes and failures < options.most:
+        if time.monotonic() > said + 60.0:
+            said = time.monotonic()
+            print(f"{(said - start) / 60.0:.0f} minutes, {seed - options.first} cases", file=sys.stderr, flush=True)
         case = make(seed)
         found = problems(case)
         if found:

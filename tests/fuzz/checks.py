@@ -12,8 +12,13 @@ import volatilis as vl
 from .cases import Case
 
 
-def problems(case: Case) -> list[str]:
-    """What is wrong with a case; nothing, if all is well."""
+def problems(case: Case, everything: bool = True) -> list[str]:
+    """What is wrong with a case; nothing, if all is well.
+
+    everything   also observations that are missing, and a stream: more kernels to compile for each pair of family and learner
+    """
+    if not everything:
+        return list(_not_finite(vl.run(case.learner, case.y, seed=case.seed), case._replace(missing=np.zeros(len(case.y), bool))))
     seen = case.y.astype(float)
     seen[case.missing] = np.nan
     trace = vl.run(case.learner, seen, seed=case.seed, missing="elapse")

@@ -17,7 +17,7 @@ import numpy as np
 from volatilis.families import Gaussian
 from volatilis.learners._base import Learner
 from volatilis.running.run import run
-from volatilis.running.traces import defined_readouts
+from volatilis.running.steps import defined_readouts
 
 SIGNS = (1, -1)
 SIDES = ("before", "after")

@@ -3,7 +3,8 @@
 from volatilis.running.beliefs import Belief
 from volatilis.running.run import run, run_many
 from volatilis.running.state_files import StateFileError
+from volatilis.running.steps import Step
 from volatilis.running.stream import Stream
-from volatilis.running.traces import Step, Trace, Traces
+from volatilis.running.traces import Trace, Traces
 
 __all__ = ["Belief", "StateFileError", "Step", "Stream", "Trace", "Traces", "run", "run_many"]

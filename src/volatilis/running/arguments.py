@@ -11,7 +11,7 @@ import numpy.typing as npt
 from volatilis.learners._base import Learner
 from volatilis.learners._kinds import RECORDS
 from volatilis.running.drivers import ELAPSE, OBSERVE, RESET, SKIP
-from volatilis.running.traces import defined_readouts
+from volatilis.running.steps import defined_readouts
 
 Seed = int | np.random.SeedSequence
 MISSING = {"error": OBSERVE, "elapse": ELAPSE, "skip": SKIP}

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from volatilis._core.seeds import seed_sequence
 from volatilis.families._base import Beliefs
 from volatilis.learners._base import Learner
 from volatilis.learners._hypotheses import Hypotheses
+from volatilis.learners._one_belief import OneBelief
+
+Moments = float | np.ndarray  # a number, or an array where there are several
 
 
 class Belief:
@@ -20,7 +25,7 @@ class Belief:
     pdf, quantile, sample    of the mixture
     """
 
-    def __init__(self, learner: Learner, state: Any) -> None:
+    def __init__(self, learner: Learner, state: OneBelief | Hypotheses) -> None:
         self._learner, self._family = learner, learner.family
         if isinstance(state, Hypotheses):
             alive = np.flatnonzero(state.weights > 0.0)
@@ -37,7 +42,7 @@ class Belief:
         return f"Belief(mean={self.mean!r}, {count}, {self._learner!r})"
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Moments:
         """E[theta]: a number, or an array where theta has several elements."""
         if "variance" not in self._learner.readouts() and self.run_lengths[0] == 0.0:
             return self._shaped(np.full(self._family.size(), np.nan))
@@ -46,7 +51,7 @@ class Belief:
             return self._mixed(read)
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Moments:
         """Var[theta], element by element."""
         self._need_distribution("variance")
         with np.errstate(all="ignore"):
@@ -57,12 +62,12 @@ class Belief:
             between = self.weights @ (means - mean) ** 2
         return self._shaped(np.where(infinite, np.inf, within + between))
 
-    def pdf(self, theta: Any) -> Any:
+    def pdf(self, theta: npt.ArrayLike) -> Moments:
         """The density at theta; for several parameters the last axis of theta goes over them."""
         self._need_distribution("pdf")
         return sum(w * d.pdf(theta) for w, d in self._parts())
 
-    def quantile(self, q: Any) -> Any:
+    def quantile(self, q: npt.ArrayLike) -> Moments:
         """The theta below which there is the share q of the belief; one parameter only."""
         self._need_distribution("quantile")
         if self._family.size() != 1:
@@ -95,11 +100,11 @@ class Belief:
     def _elements(self) -> range:
         return range(self._family.size())
 
-    def _mixed(self, read: Any) -> Any:
+    def _mixed(self, read: Callable[[Beliefs, int, int], float]) -> Moments:
         values = np.array([[read(self._columns, i, k) for k in self._elements] for i in self._hypotheses])
         return self._shaped(self.weights @ values)
 
-    def _shaped(self, values: np.ndarray) -> Any:
+    def _shaped(self, values: np.ndarray) -> Moments:
         return float(values[0]) if values.size == 1 else values
 
     def _parts(self) -> list[tuple[float, Any]]:
@@ -110,8 +115,8 @@ class Belief:
         from scipy.optimize import brentq
 
         parts = self._parts()
-        own = [float(d.ppf(q)) for _, d in parts]
-        low, high = min(own), max(own)
+        quantiles = [float(d.ppf(q)) for _, d in parts]
+        low, high = min(quantiles), max(quantiles)
         if low == high:
             return low
         return float(

@@ -20,7 +20,7 @@ from volatilis.running import drivers, state_files
 from volatilis.running.arguments import MISSING, LearnerLike, Seed, checked_learner, missing_policy
 from volatilis.running.beliefs import Belief
 from volatilis.running.drivers import FULL, GAMMA, LOG_P, LOG_P_0, OBSERVE, RESET, RUN_LENGTH, SEEN, STEP_ITEMS, STEP_TAIL
-from volatilis.running.traces import Step, step_class
+from volatilis.running.steps import Step, step_class
 
 FREE_THREADED = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
 LARGEST = 1e300  # a number beyond it takes the slower way: a whole number of that size has a check of its own

@@ -15,7 +15,7 @@ import numpy as np
 from volatilis.families import Gaussian
 from volatilis.learners._base import Learner
 from volatilis.predictions.windows import SIGNS, FirstWindow, SecondWindow, SubjectTrials, beliefs_from, previous
-from volatilis.running.traces import defined_readouts
+from volatilis.running.steps import defined_readouts
 from volatilis.separation.regressors import Rows
 
 MEASURES = ("mean", "variance", "log_bayes_factor_surprise", "shannon_surprise")  # that a learner must have

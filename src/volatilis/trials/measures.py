@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from volatilis.running.traces import DIVERGENCES, defined_readouts
+from volatilis.running.steps import defined_readouts
+from volatilis.running.traces import DIVERGENCES
 from volatilis.surprise import check_divergence
 
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from volatilis.running.drivers import Outputs
-from volatilis.running.traces import defined_readouts
+from volatilis.running.steps import defined_readouts
 
 DEFAULT = 0.5
 

@@ -18,7 +18,7 @@ from volatilis.learners._base import put
 from volatilis.learners._hypotheses import Hypotheses
 from volatilis.running import drivers
 from volatilis.running.drivers import Outputs, outputs
-from volatilis.running.traces import defined_readouts
+from volatilis.running.steps import defined_readouts
 
 ROWS = 1 << 12  # lines that native code takes at a time
 FIRST_STATES = 16  # of a pool; it doubles as needed

@@ -16,7 +16,7 @@ import numpy as np
 
 from volatilis import surprise
 from volatilis.running.drivers import Outputs
-from volatilis.running.traces import defined_readouts
+from volatilis.running.steps import defined_readouts
 from volatilis.watching.fields import Fields
 
 FORMATS = ("jsonl", "csv")
