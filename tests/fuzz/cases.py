@@ -113,7 +113,9 @@ def observations(family: Any, rng: Random, length: int) -> np.ndarray:
     if categories is not None:
         return rng.integers(0, categories, length) if rng.random() < 0.7 else np.full(length, rng.integers(0, categories))
     if rng.random() < 0.25:
-        return clipped(family, vl.ChangingEnvironment(family, 0.2).sample(length, seed=int(rng.integers(1 << 30))).y)
+        with np.errstate(all="ignore"):  # a rate that underflows to 0 makes an infinite waiting time: as far out as may be
+            y = vl.ChangingEnvironment(family, 0.2).sample(length, seed=int(rng.integers(1 << 30))).y
+        return clipped(family, y)
     if type(family) in (vl.MultivariateGaussian, vl.MultivariateGaussianUnknownCovariance):
         return np.stack([numbers(rng, length), numbers(rng, length)], axis=-1)
     return clipped(family, numbers(rng, length))
