@@ -142,9 +142,6 @@ class Step(tuple[Any, ...], Readouts[float]):
     def __repr__(self) -> str:
         return f"Step({', '.join(f'{name}={getattr(self, name)!r}' for name in self.readouts)})"
 
-    def __hash__(self) -> int:
-        return hash(tuple(self))  # not the one that Python 3.14 keeps in a tuple, since native code makes steps
-
     def __reduce__(self) -> tuple[Any, ...]:
         return step_of, (self._learner, tuple(self))
 
