@@ -34,7 +34,7 @@ WHY = {
     "one": "one: 2 parameters cannot be estimated from 1 response(s)",
     "silent": "subject=silent: no response to fit",
     "wild": "row 155, column 'prediction': 1e+220 lies beyond the slider, -500 to 1e+210",
-    "twice": "rows 182 and 202 are both trial 1; two people with one name? Name a column that tells them apart with --by too",
+    "twice": "rows 182 and 202 are both trial 1; if two people have one name, add a column that distinguishes them to --by",
     "far": "far: no start has a finite likelihood; are all responses possible under 'gaussian:sd=free'?",
 }
 

@@ -11,9 +11,18 @@ from scipy.special import logsumexp
 from typer.testing import CliRunner
 
 import volatilis as vl
-from volatilis.behaviour.comparison.compare_table import sentences
-from volatilis.behaviour.comparison.criteria import check_models, compare, dataset, group, group_of, unit_of_all
-from volatilis.behaviour.comparison.folds import BLOCKS, TRIALS, folds
+from volatilis.behaviour.comparison.criteria import (
+    BLOCKS,
+    TRIALS,
+    check_models,
+    compare,
+    dataset,
+    folds,
+    group,
+    group_of,
+    unit_of_all,
+)
+from volatilis.behaviour.comparison.request import sentences
 from volatilis.behaviour.fitting.fit import fit, log_evidence
 from volatilis.behaviour.fitting.jobs import FitOptions
 from volatilis.behaviour.fitting.parameters import searched

@@ -182,7 +182,7 @@ def test_bad_people_are_named_and_the_others_fitted(tmp_path: pathlib.Path) -> N
     assert why["still"].startswith("all responses are alike")
     assert why["silent"] == "not fitted: subject=silent: no response to fit"
     assert "row 225, column 'prediction': 5000 lies beyond the slider, -500 to 1000" in why["wild"]
-    assert "rows 252 and 272 are both trial 1; two people with one name? Name a column that tells them apart" in why["twice"]
+    assert "rows 252 and 272 are both trial 1; if two people have one name, add a column that distinguishes them" in why["twice"]
     assert np.isfinite(frame[frame.person == "s1"].value).all()
     for name in ("one", "silent", "wild", "twice"):
         assert name in said
@@ -196,7 +196,7 @@ def test_people_whose_rows_are_scattered_are_one_person_and_that_is_said(tmp_pat
     code, printed, said = run(tmp_path / "people.csv", *BASE)
     assert code == 0
     assert sorted(printed.splitlines()) == sorted(together.splitlines())
-    assert "s0: rows in 2 places of the table, taken as one person" in said
+    assert "s0: rows in 2 places of the table, read as one person" in said
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -16,7 +15,7 @@ from volatilis.learners._base import Learner
 from volatilis.running.drivers import OBSERVE, RESET
 
 Make = Callable[
-    [Mapping[str, Any]], tuple[Learner, ResponseModel]
+    [Mapping[str, float]], tuple[Learner, ResponseModel]
 ]  # learner and response model from values of what is free or in a column
 
 

@@ -6,7 +6,7 @@ Model.parse("gaussian:sigma=10,mu_0=150,sigma_0=87", "varsmile:m=free", "gaussia
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from volatilis import catalogue
 from volatilis.behaviour.responses._base import ResponseModel
@@ -38,7 +38,7 @@ class Model(NamedTuple):
     def columns(self) -> tuple[str, ...]:
         return (*self.family.columns(), *self.learner.columns(), *self.response.columns())
 
-    def make(self, values: Mapping[str, Any]) -> tuple[Learner, ResponseModel]:
+    def make(self, values: Mapping[str, float]) -> tuple[Learner, ResponseModel]:
         """The learner and the response model with these values of what is free, or stands in a column."""
         family = catalogue.make_family(self.family, values)
         return catalogue.make_learner(self.learner, family, values), make_response(self.response, family, values)
@@ -48,9 +48,9 @@ class Model(NamedTuple):
         return catalogue.LEARNERS[self.learner.name] in (ParticleFilter, StratifiedResampling)
 
 
-def models_of(family: str, learners: Sequence[str], response: str, own: Sequence[str] = ()) -> tuple[Model, ...]:
-    """One model per learner, with labels that differ. own: Python files with response models of one's own."""
-    for path in own:
+def models_of(family: str, learners: Sequence[str], response: str, response_files: Sequence[str] = ()) -> tuple[Model, ...]:
+    """One model per learner, with labels that differ. response_files: Python files with response models of the user's own."""
+    for path in response_files:
         load_responses(path)
     observed, answered = catalogue.parse_family(family), parse_response(response)
     return tuple(Model(observed, learner, answered) for learner in catalogue.parse_learners(learners))

@@ -1,4 +1,4 @@
-"""People from a table of trials: their outcomes and responses, checked; a person with nothing to fit is said to be one.
+"""People from a table of trials: their outcomes and responses, checked; people without usable responses are reported.
 
 Groups are people. Within a person the learner starts anew where a block begins; trials whose parameters in columns differ (the
 noise of a block) make parts of their own.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from volatilis.running.arguments import missing_policy, step_events
 from volatilis.running.drivers import OBSERVE, RESET
 from volatilis.tables import TableError, column_named, numbers, open_table, texts
 from volatilis.trials.groups import Group, shown, split
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 WHEN = ("before", "after")
 
@@ -39,7 +42,7 @@ class Trials(NamedTuple):
     given: np.ndarray
     scored: np.ndarray
     after: bool = False
-    columns: Mapping[str, Any] = {}
+    columns: Mapping[str, float] = {}
     rows: np.ndarray | None = None
 
 
@@ -73,7 +76,7 @@ class Source(NamedTuple):
     missing    a missing outcome: error, elapse (time passes) or skip (no update)
     bounds     the ends of a slider: a response beyond them is an error
     categories names of the categories, in order, where outcomes and responses are texts
-    trial      numbers a person's trials: two with one number are an error, as where two people have one name
+    trial      numbers a person's trials: two with one number are an error, as they are where two people have one name
     """
 
     table: str | os.PathLike[str]
@@ -91,7 +94,7 @@ class Source(NamedTuple):
 
 
 class People(NamedTuple):
-    """Those who can be fitted, what is wrong with the others, by name, and what must be known about some who can."""
+    """Those who can be fitted; why the others cannot, by name; and notes on some who can, by name."""
 
     persons: tuple[Person, ...]
     refused: dict[str, str]
@@ -101,7 +104,7 @@ class People(NamedTuple):
 def read_people(source: Source, model: Model, *others: Model) -> People:
     """All people of a table, for models with one family. The table must fit in memory.
 
-    Rows with the same name are one person, wherever they stand: that is said where they do not stand together.
+    Rows with the same name are one person, wherever they stand; a note says so where they do not stand together.
     """
     import pyarrow as pa
 
@@ -132,7 +135,7 @@ def read_people(source: Source, model: Model, *others: Model) -> People:
             continue
         places = 1 + int(np.sum(np.diff(np.arange(rows.num_rows)[group.rows]) != 1))
         if places > 1:
-            notes[name] = f"rows in {places} places of the table, taken as one person"
+            notes[name] = f"rows in {places} places of the table, read as one person"
     return People(tuple(persons), refused, notes)
 
 
@@ -163,7 +166,7 @@ def _columns(source: Source, parameters: tuple[str, ...]) -> list[tuple[str, str
 class _Reader:
     """The columns of a table as people need them."""
 
-    def __init__(self, path: str, rows: Any, source: Source, model: Model, parameters: tuple[str, ...]) -> None:
+    def __init__(self, path: str, rows: pa.RecordBatch, source: Source, model: Model, parameters: tuple[str, ...]) -> None:
         self._path, self._source, self._model = path, source, model
         read = self._categories if source.categories else self._numbers
         self._outcomes = read(rows, source.outcome)
@@ -175,57 +178,59 @@ class _Reader:
         self._trials = None if source.trial is None else self._numbers(rows, source.trial)
 
     def person(self, name: str, group: Group) -> Person:
-        own = np.arange(len(self._outcomes))[group.rows]
-        given, scored = self._given[own], ~np.isnan(self._given[own]) & ~self._catch[own]
+        rows = np.arange(len(self._outcomes))[group.rows]
+        given, scored = self._given[rows], ~np.isnan(self._given[rows]) & ~self._catch[rows]
         if self._source.response is not None and not scored.any():
             raise TableError(f"{shown(self._source.by, group.key)}: no response to fit")
-        self._check_bounds(own, given)
-        begins = self._begins[own].copy()
+        self._check_bounds(rows, given)
+        begins = self._begins[rows].copy()
         if self._blocks is not None:
-            begins[1:] |= self._blocks[own][1:] != self._blocks[own][:-1]
-        self._check_trials(own, group)
-        self._check_order(own, begins)
-        return Person(name, tuple(self._part(own[part], begins[part], given[part], scored[part]) for part in self._parts(own)))
+            begins[1:] |= self._blocks[rows][1:] != self._blocks[rows][:-1]
+        self._check_trials(rows, group)
+        self._check_order(rows, begins)
+        return Person(name, tuple(self._part(rows[part], begins[part], given[part], scored[part]) for part in self._parts(rows)))
 
-    def _check_bounds(self, own: np.ndarray, given: np.ndarray) -> None:
+    def _check_bounds(self, rows: np.ndarray, given: np.ndarray) -> None:
         low, high = self._source.bounds or (-np.inf, np.inf)
         if np.isinf(given).any():
-            row = own[int(np.argmax(np.isinf(given)))] + 1
+            row = rows[int(np.argmax(np.isinf(given)))] + 1
             raise TableError(f"{self._path}: row {row}, column {self._source.response!r} is infinite")
         beyond = ~np.isnan(given) & ((given < low) | (given > high))
         if beyond.any():
             i = int(np.argmax(beyond))
-            where = f"row {own[i] + 1}, column {self._source.response!r}"
+            where = f"row {rows[i] + 1}, column {self._source.response!r}"
             raise TableError(f"{self._path}: {where}: {given[i]:g} lies beyond the slider, {low:g} to {high:g}")
 
-    def _check_trials(self, own: np.ndarray, group: Group) -> None:
+    def _check_trials(self, rows: np.ndarray, group: Group) -> None:
         if self._trials is None:
             return
-        numbered = self._trials[own] if self._blocks is None else list(zip(self._blocks[own], self._trials[own], strict=True))
+        numbered = self._trials[rows] if self._blocks is None else list(zip(self._blocks[rows], self._trials[rows], strict=True))
         first: dict[Any, int] = {}
-        for row, key in zip(own, numbered, strict=True):
+        for row, key in zip(rows, numbered, strict=True):
             if key in first:
                 both = f"rows {first[key] + 1} and {row + 1} are both trial {self._trials[row]:g}"
-                hint = "two people with one name? Name a column that tells them apart with --by too"
+                hint = "if two people have one name, add a column that distinguishes them to --by"
                 raise TableError(f"{self._path}: {shown(self._source.by, group.key)}: {both}; {hint}")
             first[key] = int(row)
 
-    def _check_order(self, own: np.ndarray, begins: np.ndarray) -> None:
+    def _check_order(self, rows: np.ndarray, begins: np.ndarray) -> None:
         """Learners learn in the order of the rows. Numbers may start again where a block begins."""
         if self._trials is None:
             return
-        back = np.flatnonzero((np.diff(self._trials[own]) < 0.0) & ~begins[1:])
+        back = np.flatnonzero((np.diff(self._trials[rows]) < 0.0) & ~begins[1:])
         if back.size:
-            before, row = own[back[0]], own[back[0] + 1]
+            before, row = rows[back[0]], rows[back[0] + 1]
             both = f"row {row + 1} is trial {self._trials[row]:g}, after trial {self._trials[before]:g} in row {before + 1}"
-            raise TableError(f"{self._path}: {both}; sort the table by {self._source.trial}, or name what parts blocks: --block")
+            raise TableError(
+                f"{self._path}: {both}; sort the table by {self._source.trial}, or name the column of blocks with --block"
+            )
 
-    def _parts(self, own: np.ndarray) -> list[np.ndarray]:
+    def _parts(self, rows: np.ndarray) -> list[np.ndarray]:
         """Positions that share all parameters in columns, in one run."""
-        differ = np.zeros(len(own), dtype=bool)
+        differ = np.zeros(len(rows), dtype=bool)
         for values in self._parameters.values():
-            differ[1:] |= values[own][1:] != values[own][:-1]
-        return np.split(np.arange(len(own)), np.flatnonzero(differ))
+            differ[1:] |= values[rows][1:] != values[rows][:-1]
+        return np.split(np.arange(len(rows)), np.flatnonzero(differ))
 
     def _part(self, rows: np.ndarray, begins: np.ndarray, given: np.ndarray, scored: np.ndarray) -> Trials:
         columns = {name: self._parameter(name, values, rows) for name, values in self._parameters.items()}
@@ -250,19 +255,19 @@ class _Reader:
         except ValueError:
             raise TableError(f"{self._path}: row {rows[0] + 1}, column {name!r}: {values[rows[0]]!r} is not a number") from None
 
-    def _numbers(self, rows: Any, name: str) -> np.ndarray:
+    def _numbers(self, rows: pa.RecordBatch, name: str) -> np.ndarray:
         return numbers(rows.column(name), self._path, 1, name)
 
-    def _marks(self, rows: Any, name: str | None) -> np.ndarray:
+    def _marks(self, rows: pa.RecordBatch, name: str | None) -> np.ndarray:
         """Where a column is not 0; a missing value is 0."""
         return np.zeros(rows.num_rows, dtype=bool) if name is None else np.nan_to_num(self._numbers(rows, name)) != 0.0
 
-    def _categories(self, rows: Any, name: str) -> np.ndarray:
+    def _categories(self, rows: pa.RecordBatch, name: str) -> np.ndarray:
         codes = {text: float(code) for code, text in enumerate(self._source.categories)}
-        found = np.empty(rows.num_rows)
+        values = np.empty(rows.num_rows)
         for i, text in enumerate(texts(rows.column(name))):
             if text is not None and text not in codes:
                 declared = ", ".join(map(repr, codes))
                 raise TableError(f"{self._path}: row {i + 1}, column {name!r}: {text!r} was not declared; {declared} were")
-            found[i] = np.nan if text is None else codes[text]
-        return found
+            values[i] = np.nan if text is None else codes[text]
+        return values

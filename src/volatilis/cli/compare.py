@@ -43,7 +43,7 @@ def compare(
 ) -> None:
     """Compare learners as models of people: likelihood, AIC, BIC, Laplace evidence, cross-validation, and group selection."""
     with reported("compare", options.kept(fits.store)):
-        from volatilis.behaviour.comparison.compare_table import CompareRequest, compare_table, show, write
+        from volatilis.behaviour.comparison.request import CompareRequest, compare_table, show, write
         from volatilis.tables import check_outputs
 
         check_outputs({"--out": out, "--summary": summary}, plot, table)

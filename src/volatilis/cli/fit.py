@@ -57,8 +57,7 @@ def fit(
 ) -> None:
     """Fit learners to people's responses: parameters per person, with errors, warnings, and what models are compared by."""
     with reported("fit", options.kept(fits.store)):
-        from volatilis.behaviour.fitting.fit_summary import show
-        from volatilis.behaviour.fitting.fit_table import NETCDF, FitRequest, fit_table, write
+        from volatilis.behaviour.fitting.request import NETCDF, FitRequest, fit_table, show, write
         from volatilis.tables import check_outputs
 
         check_outputs({"--out": out}, plot, table, (NETCDF,))

@@ -46,7 +46,7 @@ def recover(
 ) -> None:
     """Simulate people from each learner on the very trials of a table, fit all learners, and say what can be concluded."""
     with reported("recover", options.kept(fits.store)):
-        from volatilis.behaviour.recovery.recover_table import RecoverRequest, recover_table, show, write
+        from volatilis.behaviour.recovery.request import RecoverRequest, recover_table, show, write
         from volatilis.tables import check_outputs
 
         check_outputs({"--out": out, "--confusion": confusion}, plot, table)

@@ -3,28 +3,37 @@
 AIC = 2 k - 2 log L and BIC = k log(n) - 2 log L at the maximum of the likelihood, k free parameters, n responses. The Laplace
 evidence is log P(responses, x) + (d/2) log(2 pi) + (1/2) log det covariance at the maximum x of the posterior, with the weak
 prior of `priors`; a whole number that is free costs the logarithm of how many were tried. Cross-validation sums the log
-probability of each fold's responses under the fit to the others (`folds`).
+probability of each fold's responses under the fit to the others.
+
+A block begins where the learner starts anew, so leaving a block's responses out is leaving the block out. A person with one block
+is split into runs of trials; there the learner goes on through all outcomes, which the person saw too, and only responses are
+left out.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from volatilis.behaviour.comparison.folds import Fold, folds
 from volatilis.behaviour.comparison.selection import Selection, select
 from volatilis.behaviour.fitting.fit import Fit, log_evidence
 from volatilis.behaviour.fitting.jobs import Failure, FitOptions, Fitter, Progress, fitter
-from volatilis.behaviour.fitting.objective import Objective
 from volatilis.behaviour.fitting.parameters import WHOLE, Unit, searched, unit_of
 from volatilis.behaviour.fitting.priors import weak
+from volatilis.behaviour.fitting.search import Objective
 from volatilis.behaviour.models import Model
 from volatilis.behaviour.people import Person
+from volatilis.running.drivers import RESET
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 CRITERIA = ("log_likelihood", "aic", "bic", "laplace", "cross_validated")
 RESAMPLES, LEVEL = 10_000, 0.95
+RUNS_OF_TRIALS = 5  # folds, where there are no blocks
+BLOCKS, TRIALS = "blocks", "runs of trials"
 
 
 class Comparison(NamedTuple):
@@ -45,7 +54,7 @@ class Comparison(NamedTuple):
 
     def anybody(self) -> bool:
         """Whether anybody could be fitted."""
-        return any(isinstance(one, Fit) for own in self.fits for one in own)
+        return any(isinstance(one, Fit) for by_model in self.fits for one in by_model)
 
     def evidence(self, criterion: str) -> np.ndarray:
         """All criteria on the scale of a log evidence: more is better."""
@@ -80,7 +89,8 @@ def check_criterion(criterion: str) -> None:
 
 
 def check_models(models: Sequence[Model], persons: Sequence[Person], least: int = 2) -> None:
-    """What no fit could mend: too few models, two alike, a response model that does not go with a learner."""
+    """Raises ValueError for what no fit could mend: too few models, two with one label, a response model that a learner lacks
+    something for."""
     labels = [model.label for model in models]
     if len(labels) < least:
         raise ValueError("a comparison needs two learners or more: give --learner several times")
@@ -115,22 +125,24 @@ def compare(
     check_models(models, persons)
     unit = unit_of_all(persons)
     split = [folds(person, most_folds) for person in persons]
-    with fitter(options, len(models) * sum(2 + len(own) for own, _ in split)) as pool:
+    with fitter(options, len(models) * sum(2 + len(parts) for parts, _ in split)) as pool:
         fits = pool.fit_people(models, persons, unit=unit, progress=lambda share: progress("likelihood", share))
         plausible = pool.fit_people(models, persons, prior=weak, unit=unit, progress=lambda share: progress("posterior", share))
         predicted, more = _cross_validated(pool, models, split, unit, lambda share: progress("folds", share))
     counts = np.array([len(model.free()) for model in models])
     responses = np.array([person.responses for person in persons])
-    logs = np.array([[one.log_likelihood if isinstance(one, Fit) else np.nan for one in own] for own in fits])
+    logs = np.array([[one.log_likelihood if isinstance(one, Fit) else np.nan for one in by_model] for by_model in fits])
     scores = {
         "log_likelihood": logs,
         "aic": 2.0 * counts - 2.0 * logs,
         "bic": counts * np.log(responses)[:, np.newaxis] - 2.0 * logs,
-        "laplace": np.array([[log_evidence(one) if isinstance(one, Fit) else np.nan for one in own] for own in plausible]),
+        "laplace": np.array(
+            [[log_evidence(one) if isinstance(one, Fit) else np.nan for one in by_model] for by_model in plausible]
+        ),
     }
     scores["cross_validated"] = predicted
-    made = [(len(own), kind) for own, kind in split]
-    failures = [one for own in (*fits, *plausible) for one in own if isinstance(one, Failure)]
+    made = [(len(parts), kind) for parts, kind in split]
+    failures = [one for by_model in (*fits, *plausible) for one in by_model if isinstance(one, Failure)]
     labels = tuple(model.label for model in models)
     names = tuple(person.name for person in persons)
     return Comparison(names, labels, counts, responses, scores, fits, made, list(dict.fromkeys([*failures, *more])))
@@ -141,15 +153,57 @@ def unit_of_all(persons: Sequence[Person]) -> Unit:
     return unit_of(np.concatenate([person.outcomes() for person in persons]))
 
 
+# --- cross-validation ----------------------------------------------------------------------------------------------------
+
+
+class Fold(NamedTuple):
+    """A person twice: with the responses to fit, and with those to predict."""
+
+    fitted: Person
+    predicted: Person
+
+
+def folds(person: Person, most: int = 10) -> tuple[list[Fold], str]:
+    """At most `most` folds, and what they are made of. None where there are fewer than two responses."""
+    scored = np.concatenate([part.scored for part in person.parts])
+    block = block_numbers(person)
+    blocks = np.unique(block[scored])
+    if blocks.size > 1:
+        group, kind = np.searchsorted(blocks, block), BLOCKS
+        count = blocks.size
+    else:
+        group, kind = np.maximum(np.cumsum(scored) - 1, 0), TRIALS
+        count = int(scored.sum())
+        most = min(most, RUNS_OF_TRIALS)
+    if count < 2 or most < 2:
+        return [], kind
+    number = np.minimum(group, count - 1) * min(count, most) // count
+    return [_fold(person, number == i) for i in range(min(count, most))], kind
+
+
+def block_numbers(person: Person) -> np.ndarray:
+    """Of every trial, over all parts."""
+    begins = [np.concatenate([[True], part.events[1:] >= RESET]) for part in person.parts if part.events.size]
+    return np.cumsum(np.concatenate(begins)) - 1
+
+
+def _fold(person: Person, held: np.ndarray) -> Fold:
+    ends = np.cumsum([part.scored.size for part in person.parts])[:-1]
+    parts = list(zip(person.parts, np.split(held, ends), strict=True))
+    fitted = tuple(part._replace(scored=part.scored & ~out) for part, out in parts)
+    predicted = tuple(part._replace(scored=part.scored & out) for part, out in parts)
+    return Fold(Person(person.name, fitted), Person(person.name, predicted))
+
+
 def _cross_validated(
     pool: Fitter, models: Sequence[Model], split: Sequence[tuple[list[Fold], str]], unit: Unit, progress: Progress
 ) -> tuple[np.ndarray, list[Failure]]:
-    flat = [(i, fold) for i, (own, _) in enumerate(split) for fold in own]
-    total = np.array([np.full(len(models), 0.0 if own else np.nan) for own, _ in split])
+    flat = [(i, fold) for i, (parts, _) in enumerate(split) for fold in parts]
+    total = np.array([np.full(len(models), 0.0 if parts else np.nan) for parts, _ in split])
     failures = []
     fits = pool.fit_people(models, [fold.fitted for _, fold in flat], unit=unit, progress=progress) if flat else []
-    for (i, fold), own in zip(flat, fits, strict=True):
-        for k, (model, one) in enumerate(zip(models, own, strict=True)):
+    for (i, fold), by_model in zip(flat, fits, strict=True):
+        for k, (model, one) in enumerate(zip(models, by_model, strict=True)):
             worth = one if isinstance(one, Failure) else predict(model, one, fold.predicted, pool.options.seed)
             if worth == -np.inf:
                 worth = Failure(fold.fitted.name, model.label, "responses that were left out are impossible under the fit")
@@ -172,7 +226,7 @@ def predict(model: Model, fit: Fit, person: Person, seed: int) -> float | Failur
 
 def group(comparison: Comparison, criterion: str = "bic", seed: int = 0) -> Group:
     """Sums, differences and random-effects selection. A person without a number under some model is left out, and named."""
-    if comparison.failures and not any(isinstance(one, Fit) for own in comparison.fits for one in own):
+    if comparison.failures and not comparison.anybody():
         raise ValueError(f"nobody could be fitted: {comparison.failures[0].message}")
     return group_of(criterion, comparison.persons, comparison.evidence(criterion), seed)
 
@@ -194,16 +248,16 @@ def group_of(criterion: str, persons: Sequence[str], evidence: np.ndarray, seed:
     return Group(criterion, kept, out, logs, total, apart.sum(axis=0), low, high, best, select(logs))
 
 
-def dataset(comparison: Comparison, found: Group) -> Any:
+def dataset(comparison: Comparison, group: Group) -> xr.Dataset:
     """For pictures and files: an xarray Dataset over person, model."""
     import xarray
 
-    kept = [comparison.persons.index(name) for name in found.persons]
+    kept = [comparison.persons.index(name) for name in group.persons]
     data: dict[str, Any] = {name: (("person", "model"), values[kept]) for name, values in comparison.scores.items()}
-    data["evidence"] = (("person", "model"), found.evidence)
+    data["evidence"] = (("person", "model"), group.evidence)
     for name in ("total", "behind", "low", "high", "best_for"):
-        data[name] = ("model", getattr(found, name))
+        data[name] = ("model", getattr(group, name))
     for name in ("frequency", "exceedance", "protected"):
-        data[name] = ("model", getattr(found.selection, name))
-    coordinates = {"person": list(found.persons), "model": list(comparison.models)}
-    return xarray.Dataset(data, coordinates, {"criterion": found.criterion, "omnibus_risk": found.selection.omnibus_risk})
+        data[name] = ("model", getattr(group.selection, name))
+    coordinates = {"person": list(group.persons), "model": list(comparison.models)}
+    return xarray.Dataset(data, coordinates, {"criterion": group.criterion, "omnibus_risk": group.selection.omnibus_risk})

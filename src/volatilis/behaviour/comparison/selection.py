@@ -112,7 +112,7 @@ def exceedance(alpha: np.ndarray) -> np.ndarray:
     def others_below(share: float, k: int) -> float:
         return float(np.prod(gammainc(np.delete(alpha, k), gammaincinv(alpha[k], share))))
 
-    found = np.array(
+    shares = np.array(
         [quad(others_below, 0.0, 1.0, args=(k,), epsabs=1e-10, epsrel=1e-8, limit=500)[0] for k in range(alpha.size)]
     )
-    return found / found.sum()
+    return shares / shares.sum()

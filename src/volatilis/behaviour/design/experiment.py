@@ -15,7 +15,7 @@ import numpy as np
 from volatilis._core.seeds import generator_key
 from volatilis.behaviour.design.setting import Setting
 from volatilis.behaviour.fitting.fit import fit
-from volatilis.behaviour.fitting.objective import COPIES
+from volatilis.behaviour.fitting.search import COPIES
 from volatilis.behaviour.likelihood import log_likelihoods
 from volatilis.behaviour.models import Model
 from volatilis.behaviour.people import Person, Trials
@@ -49,11 +49,11 @@ def experiment(setting: Setting, number: int) -> np.ndarray:
     """finding x trials x subjects: 1 where it was found, 0 where it was not."""
     people = np.random.SeedSequence([setting.seed, 0, number]).spawn(max(setting.subjects))
     seeds = [person.spawn(4) for person in people]
-    ys = [outcomes(setting, own[0], max(setting.trials)) for own in seeds]
-    found = [*_predictions(setting, ys, seeds)]
+    ys = [outcomes(setting, of_person[0], max(setting.trials)) for of_person in seeds]
+    results = [*_predictions(setting, ys, seeds)]
     if len(setting.learners) > 1:
-        found += _comparisons(setting, ys, seeds)
-    return np.array(found, dtype=float)
+        results += _comparisons(setting, ys, seeds)
+    return np.array(results, dtype=float)
 
 
 # --- simulated people: outcomes, what they believe, and an indicator that reflects a surprise, with noise -----------------
@@ -105,16 +105,16 @@ def _predictions(setting: Setting, ys: list[np.ndarray], seeds: Sequence[Seeds])
     shape = (len(setting.trials), len(setting.subjects))
     firsts: dict[str, list[list[Sums]]] = {name: [[] for _ in setting.trials] for name in MEASURES}
     seconds: dict[str, list[list[Sums]]] = {name: [[] for _ in setting.trials] for name in MEASURES}
-    for y, own in zip(ys, seeds, strict=True):
-        believed = believe_first(setting, y, own[1])
-        noise = np.random.default_rng(own[2]).standard_normal((len(MEASURES), y.size))
+    for y, of_person in zip(ys, seeds, strict=True):
+        believed = believe_first(setting, y, of_person[1])
+        noise = np.random.default_rng(of_person[2]).standard_normal((len(MEASURES), y.size))
         for row, name in enumerate(MEASURES):
             indicator = measure(believed, name) + noise_of(setting, name) * noise[row]
             for i, trials in enumerate(setting.trials):
                 seen = observed(setting, y, believed, indicator, trials)
                 firsts[name][i].append(sums_first(seen, setting.first_window))
                 seconds[name][i].append(sums_second(seen, setting.second_window))
-    found = {name: np.zeros(shape) for name in FINDINGS}
+    results = {name: np.zeros(shape) for name in FINDINGS}
     for i in range(shape[0]):
         for j, subjects in enumerate(setting.subjects):
             for name in MEASURES:
@@ -122,11 +122,11 @@ def _predictions(setting: Setting, ys: list[np.ndarray], seeds: Sequence[Seeds])
                 second = estimate_second(seconds[name][i][:subjects], setting.second_window)[ADJUSTED]
                 signs = TABLE_1[HYPOTHESES[name]]
                 right = all(decide(getattr(first, quantity), setting.level) == sign for quantity, sign in signs.items())
-                found[f"prediction 1, {name}"][i, j] = right
+                results[f"prediction 1, {name}"][i, j] = right
                 slope, sign = decide(second.slope, setting.level), TABLE_2[HYPOTHESES[name]]["slope"]
                 key = "prediction 2, S_Sh" if name == "S_Sh" else "prediction 2, S_BF refused"
-                found[key][i, j] = slope == sign if name == "S_Sh" else slope != sign
-    return list(found.values())
+                results[key][i, j] = slope == sign if name == "S_Sh" else slope != sign
+    return list(results.values())
 
 
 # --- the comparison of learners ------------------------------------------------------------------------------------------
@@ -138,16 +138,16 @@ def _comparisons(setting: Setting, ys: list[np.ndarray], seeds: Sequence[Seeds])
     Each person gives a difference of log likelihoods (or of -BIC / 2, where parameters are fitted), and Student's interval over
     people has to lie above 0 for every rival: people differ, so this is a random-effects test.
     """
-    models, found = setting.models(), []
+    models, results = setting.models(), []
     for truth in range(len(models)):
-        scores = np.array([_scores(setting, models, truth, y, own) for y, own in zip(ys, seeds, strict=True)])
+        scores = np.array([_scores(setting, models, truth, y, of_person) for y, of_person in zip(ys, seeds, strict=True)])
         wins = np.zeros((len(setting.trials), len(setting.subjects)))
         for i in range(len(setting.trials)):
             ahead = scores[:, i, truth, None] - np.delete(scores[:, i], truth, axis=1)
             for j, subjects in enumerate(setting.subjects):
                 wins[i, j] = all(decide(rival[:subjects], setting.level) == 1 for rival in ahead.T)
-        found.append(wins)
-    return found
+        results.append(wins)
+    return results
 
 
 def _scores(setting: Setting, models: list[Model], truth: int, y: np.ndarray, seeds: Seeds) -> np.ndarray:
@@ -183,5 +183,5 @@ def _as_trials(y: np.ndarray, given: np.ndarray) -> Trials:
 
 def _fitted_score(model: Model, y: np.ndarray, given: np.ndarray) -> float:
     """-BIC / 2."""
-    found = fit(model, Person("simulated", (_as_trials(y, given),)), STARTS)
-    return found.log_likelihood - 0.5 * len(found.values) * math.log(y.size)
+    fitted = fit(model, Person("simulated", (_as_trials(y, given),)), STARTS)
+    return fitted.log_likelihood - 0.5 * len(fitted.values) * math.log(y.size)

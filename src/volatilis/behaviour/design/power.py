@@ -70,19 +70,19 @@ def power(
     return Power(setting, tuple(findings(setting)), repeats, counts / repeats, low, high)
 
 
-def smallest(found: Power, wanted: float) -> list[Smallest | None]:
+def smallest(result: Power, wanted: float) -> list[Smallest | None]:
     """For each finding; None where no design of the grid reaches it."""
-    setting = found.setting
+    setting = result.setting
     designs: list[Smallest | None] = []
     pairs = [(i, j) for i in range(len(setting.trials)) for j in range(len(setting.subjects))]
     pairs.sort(key=lambda pair: (setting.trials[pair[0]] * setting.subjects[pair[1]], setting.subjects[pair[1]]))
-    for k, name in enumerate(found.findings):
-        reached = [(i, j) for i, j in pairs if found.share[k, i, j] >= wanted]
+    for k, name in enumerate(result.findings):
+        reached = [(i, j) for i, j in pairs if result.share[k, i, j] >= wanted]
         if not reached:
             designs.append(None)
             continue
         i, j = reached[0]
-        shares = (float(found.share[k, i, j]), float(found.low[k, i, j]))
+        shares = (float(result.share[k, i, j]), float(result.low[k, i, j]))
         designs.append(Smallest(name, wanted, setting.subjects[j], setting.trials[i], *shares))
     return designs
 

@@ -65,17 +65,17 @@ def choose(
     middle = np.median(random, axis=0)
     scores = _scores(random, middle)
     best = int(np.argmax(scores))
-    sample, found, score, kept = samples[best], random[best], float(scores[best]), 0
+    sample, reached, score, kept = samples[best], random[best], float(scores[best]), 0
     rng = np.random.default_rng(changing)
     for k in range(tries):
         other = _redrawn(setting, sample, rng)
         its = criteria(setting, other.y)
         its_score = float(_scores(its[None], middle)[0])
         if its_score > score:
-            sample, found, score, kept = other, its, its_score, kept + 1
+            sample, reached, score, kept = other, its, its_score, kept + 1
         progress((candidates + k + 1) / total)
     progress(1.0)
-    return Chosen(sample, found, random, score, scores, kept)
+    return Chosen(sample, reached, random, score, scores, kept)
 
 
 def criteria(setting: Setting, y: np.ndarray) -> np.ndarray:

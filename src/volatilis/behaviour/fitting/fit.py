@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from volatilis.behaviour.fitting.objective import Objective, to_search
 from volatilis.behaviour.fitting.parameters import WHOLE, Unit, searched, unit_of
 from volatilis.behaviour.fitting.priors import AnyPrior, resolved
-from volatilis.behaviour.fitting.search import least
+from volatilis.behaviour.fitting.search import Objective, least, to_search
 from volatilis.behaviour.fitting.uncertainty import inverse_hessian, profile_intervals, warnings_about
 from volatilis.behaviour.models import Model
 from volatilis.behaviour.people import Person
@@ -82,7 +81,7 @@ def fit(
 def _fit_continuous(
     model: Model,
     person: Person,
-    fixed: dict[str, Any],
+    fixed: dict[str, float],
     starts: int,
     seed: int,
     prior: AnyPrior,

@@ -35,7 +35,7 @@ SMALLEST = 0.02  # of the weak prior's width: a group whose people do not differ
 
 
 class Group(NamedTuple):
-    """What was found for the people of one model.
+    """The group of all people under one model.
 
     names       the continuous parameters, in the order of all arrays
     prior       the group on the real line: mu and tau
@@ -130,15 +130,15 @@ def _group_of(fits: Sequence[Fit | Failure], before: Prior, free: Sequence[Searc
     people = [one for one in fits if isinstance(one, Fit)]
     x, variances = np.array([one.x for one in people]), np.array([np.diag(one.covariance) for one in people])
     prior_precision = before.sd**-2
-    told = variances < before.sd**2  # not so where it has no curvature
-    precision = np.where(told, 1.0 / variances - prior_precision, 0.0)  # of the likelihood, and below its mean times that
-    weighted = np.where(told, x / variances - before.mean * prior_precision, 0.0)
+    informed = variances < before.sd**2  # not so where it has no curvature
+    precision = np.where(informed, 1.0 / variances - prior_precision, 0.0)  # of the likelihood, and below its mean times that
+    weighted = np.where(informed, x / variances - before.mean * prior_precision, 0.0)
     mean, spread = before.mean, before.sd**2
     for _ in range(STEPS):
-        own = 1.0 / (precision + 1.0 / spread)
-        x = own * (weighted + mean / spread)
+        variance = 1.0 / (precision + 1.0 / spread)
+        x = variance * (weighted + mean / spread)
         new = np.clip(x.mean(axis=0), low, high)
-        wide = np.clip(((x - new) ** 2 + own).mean(axis=0), smallest, largest)
+        wide = np.clip(((x - new) ** 2 + variance).mean(axis=0), smallest, largest)
         rest = np.all(np.abs(new - mean) < 1e-6 * np.sqrt(wide)) and np.all(np.abs(wide - spread) < 1e-6 * wide)
         mean, spread = new, wide
         if rest:
@@ -163,8 +163,19 @@ def _result(
     smallest = 1.01 * SMALLEST * weak([searched(name, unit) for name in names]).sd
     alike = tuple(name for name, sd, least in zip(names, prior.sd, smallest, strict=True) if sd <= least)
     each = np.array([log_evidence(one) for one in people])
-    evidence = float(np.nansum(each)), int(np.isnan(each).sum())
-    told = np.nansum(1.0 - shrinkage, axis=0)  # as many people as would tell mu if each were known exactly
-    error = prior.sd / np.sqrt(np.maximum(told, 1e-3))
-    told_by = (fits, alone, np.minimum(shrinkage, 1.0))
-    return Group(model.label, names, prior, middle, error, *told_by, *evidence, rounds, converged, alike)
+    effective = np.nansum(1.0 - shrinkage, axis=0)  # people who would determine mu as well if each were known exactly
+    return Group(
+        label=model.label,
+        names=names,
+        prior=prior,
+        middle=middle,
+        error=prior.sd / np.sqrt(np.maximum(effective, 1e-3)),
+        fits=fits,
+        alone=alone,
+        shrinkage=np.minimum(shrinkage, 1.0),
+        log_evidence=float(np.nansum(each)),
+        without_evidence=int(np.isnan(each).sum()),
+        rounds=rounds,
+        converged=converged,
+        alike=alike,
+    )

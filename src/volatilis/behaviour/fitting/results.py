@@ -6,13 +6,17 @@ import json
 import math
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from volatilis.behaviour.fitting.fit import Fit, intervals, log_evidence
 from volatilis.behaviour.fitting.hierarchy import Group
 from volatilis.behaviour.fitting.jobs import Failure
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
 
 PER_FIT = ("log_likelihood", "log_prior", "aic", "bic", "log_evidence", "responses", "evaluations")
 PER_PARAMETER = ("value", "se", "low", "high")
@@ -33,7 +37,7 @@ def criteria(fit: Fit) -> dict[str, float]:
     }
 
 
-def tidy(fits: Sequence[Fit | Failure], groups: Sequence[Group] = ()) -> Any:
+def tidy(fits: Sequence[Fit | Failure], groups: Sequence[Group] = ()) -> pd.DataFrame:
     """A pandas DataFrame: one row per person, model and parameter; one with a message for a person who could not be fitted.
 
     se, low and high are of 95 % intervals: from the profile where there is one, else from the curvature. With groups, `alone` is
@@ -49,9 +53,9 @@ def tidy(fits: Sequence[Fit | Failure], groups: Sequence[Group] = ()) -> Any:
             continue
         tail = {**criteria(one), "warnings": "; ".join(one.warnings)}
         shrunk = _shrunk(one, groups)
-        found = intervals(one)
+        ends = intervals(one)
         for name, value in one.values.items():
-            se, low, high = found.get(name, (math.nan, math.nan, math.nan))
+            se, low, high = ends.get(name, (math.nan, math.nan, math.nan))
             low, high = one.profile.get(name, (low, high))
             numbers = dict(zip(PER_PARAMETER, (value, se, low, high), strict=True))
             rows.append({**head, "parameter": name, **numbers, **shrunk.get(name, {}), **tail})
@@ -74,7 +78,7 @@ def _shrunk(fit: Fit, groups: Sequence[Group]) -> dict[str, dict[str, float]]:
     return {}
 
 
-def dataset(fits: Sequence[Fit | Failure], groups: Sequence[Group] = (), settings: Mapping[str, Any] | None = None) -> Any:
+def dataset(fits: Sequence[Fit | Failure], groups: Sequence[Group] = (), settings: Mapping[str, Any] | None = None) -> xr.Dataset:
     """An xarray Dataset over person, model and parameter; NaN where a model has no such parameter or a person no fit.
 
     settings    what the fits were made with, kept as the attribute `settings` (JSON)
@@ -92,12 +96,12 @@ def dataset(fits: Sequence[Fit | Failure], groups: Sequence[Group] = (), setting
     frame = tidy(fits, groups)
     shape = (len(persons), len(models))
     per_fit = {name: np.full(shape, np.nan) for name in PER_FIT}
-    told = np.full(shape, "", dtype=object)
+    warnings = np.full(shape, "", dtype=object)
     numbers = [*PER_PARAMETER, *(SHRUNK if groups else ())]
     per_parameter = {name: np.full((*shape, len(names)), np.nan) for name in numbers}
     for row in frame.to_dict("records"):
         at = persons.index(row["person"]), models.index(row["model"])
-        told[at] = row["warnings"]
+        warnings[at] = row["warnings"]
         for name in PER_FIT:
             per_fit[name][at] = row[name]
         if isinstance(row["parameter"], str):
@@ -105,35 +109,37 @@ def dataset(fits: Sequence[Fit | Failure], groups: Sequence[Group] = (), setting
                 per_parameter[name][(*at, names.index(row["parameter"]))] = row[name]
     data: dict[str, Any] = {name: (("person", "model"), values) for name, values in per_fit.items()}
     data |= {name: (("person", "model", "parameter"), values) for name, values in per_parameter.items()}
-    data |= {"warnings": (("person", "model"), told.astype(str)), "covariance": _covariances(fits, persons, models, names)}
+    data |= {"warnings": (("person", "model"), warnings.astype(str)), "covariance": _covariances(fits, persons, models, names)}
     data |= _group_variables(groups, models, names)
     coordinates = {"person": persons, "model": models, "parameter": names, "other_parameter": names}
     return xarray.Dataset(data, coordinates, _attributes(settings or {}))
 
 
-def _covariances(fits: Sequence[Fit | Failure], persons: list[str], models: list[str], names: list[str]) -> Any:
+def _covariances(
+    fits: Sequence[Fit | Failure], persons: list[str], models: list[str], names: list[str]
+) -> tuple[tuple[str, ...], np.ndarray]:
     """On the real line, where posteriors are taken as normal."""
-    found = np.full((len(persons), len(models), len(names), len(names)), np.nan)
+    covariances = np.full((len(persons), len(models), len(names), len(names)), np.nan)
     for one in fits:
         if isinstance(one, Fit):
-            own = [names.index(name) for name in one.names]
-            found[persons.index(one.person), models.index(one.label)][np.ix_(own, own)] = one.covariance
-    return (("person", "model", "parameter", "other_parameter"), found)
+            at = [names.index(name) for name in one.names]
+            covariances[persons.index(one.person), models.index(one.label)][np.ix_(at, at)] = one.covariance
+    return (("person", "model", "parameter", "other_parameter"), covariances)
 
 
 def _group_variables(groups: Sequence[Group], models: list[str], names: list[str]) -> dict[str, Any]:
     if not groups:
         return {}
     columns = ("group_middle", "group_mean", "group_sd", "group_error")
-    found = {name: np.full((len(models), len(names)), np.nan) for name in columns}
+    variables = {name: np.full((len(models), len(names)), np.nan) for name in columns}
     for group in groups:
         for i, name in enumerate(group.names):
             at = models.index(group.label), names.index(name)
             numbers = (group.middle[name], group.prior.mean[i], group.prior.sd[i], group.error[i])
-            for key, value in zip(found, numbers, strict=True):
-                found[key][at] = value
+            for key, value in zip(variables, numbers, strict=True):
+                variables[key][at] = value
     by_label = {group.label: group for group in groups}
-    return {name: (("model", "parameter"), values) for name, values in found.items()} | {
+    return {name: (("model", "parameter"), values) for name, values in variables.items()} | {
         f"group_{name}": (("model",), [float(getattr(by_label[label], name)) for label in models])
         for name in ("log_evidence", "without_evidence", "rounds", "converged")
     }
@@ -146,7 +152,7 @@ def _attributes(settings: Mapping[str, Any]) -> dict[str, str]:
     return {"made_by": f"volatilis {version('volatilis')}", **kept, "settings": json.dumps(settings, default=str)}
 
 
-def save(path: str | os.PathLike[str], data: Any) -> None:
+def save(path: str | os.PathLike[str], data: xr.Dataset) -> None:
     """A netCDF file, which any version of netCDF reads; whole or not at all."""
     from volatilis._core.files import whole_file
 
@@ -155,7 +161,7 @@ def save(path: str | os.PathLike[str], data: Any) -> None:
         file.write(content)
 
 
-def load(path: str | os.PathLike[str]) -> Any:
+def load(path: str | os.PathLike[str]) -> xr.Dataset:
     """The Dataset that `save` wrote."""
     import xarray
 

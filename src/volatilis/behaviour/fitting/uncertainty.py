@@ -13,9 +13,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from volatilis.behaviour.fitting.objective import Objective
 from volatilis.behaviour.fitting.parameters import Searched
-from volatilis.behaviour.fitting.search import descend
+from volatilis.behaviour.fitting.search import Objective, descend
 
 ALIKE = 0.98  # two parameters with a correlation beyond this do the same
 AT_BOUND = 1e-3  # of the range

@@ -1,9 +1,9 @@
-"""What could be found out with these trials: people are simulated from each model on the very same design, and fitted with all.
+"""What these trials can show: people are simulated from each model on the very same designs, and fitted with all models.
 
 A design is a person's outcomes, blocks, missing responses and catch trials. Each simulated person has the parameters that were
 fitted to the person whose design it is, or parameters drawn from the distribution of all fitted ones (normal on the real line).
 
-    parameter recovery   true values against found ones: correlation, bias, how often the 95 % interval holds the truth
+    parameter recovery   true values against estimates: correlation, bias, how often the 95 % interval holds the truth
     confusion matrix     P(model is best | true model); its inverse P(true model | best) for true models that are equally likely
 """
 
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -24,6 +24,9 @@ from volatilis.behaviour.fitting.priors import weak
 from volatilis.behaviour.models import Model
 from volatilis.behaviour.people import Person
 from volatilis.behaviour.recovery.simulation import simulate
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 CRITERIA = ("bic", "aic", "laplace", "log_likelihood")  # those that need one fit each
 DRAWS = ("fitted", "distribution")
@@ -43,7 +46,7 @@ class Truth(NamedTuple):
     doubtful: tuple[str, ...] = ()
 
 
-class Found(NamedTuple):
+class Estimate(NamedTuple):
     """A continuous parameter of a simulated person: the truth, the estimate and its interval (NaN where there is none).
 
     doubtful   whether the truth is a value that was itself at a bound or not identified
@@ -68,7 +71,7 @@ class Found(NamedTuple):
 
 
 class Recovery(NamedTuple):
-    """What came back.
+    """The result of fitting simulated people.
 
     models       labels
     people       in the table
@@ -83,7 +86,7 @@ class Recovery(NamedTuple):
     people: int
     truths: list[Truth]
     evidence: np.ndarray
-    parameters: list[Found]
+    parameters: list[Estimate]
     failures: list[Failure]
 
     def counts(self) -> np.ndarray:
@@ -107,10 +110,10 @@ class Recovery(NamedTuple):
     def group_choice(self) -> tuple[np.ndarray, int, int]:
         """For groups that all follow one model (row): mean protected exceedance probabilities; people in a group, and groups."""
         of = [[i for i, truth in enumerate(self.truths) if truth.model == k] for k in range(len(self.models))]
-        size = min([self.people, *(len(own) for own in of if own)])
+        size = min([self.people, *(len(members) for members in of if members)])
         protected, most = np.full((len(self.models),) * 2, np.nan), 0
-        for k, own in enumerate(of):
-            logs = self.evidence[own]
+        for k, members in enumerate(of):
+            logs = self.evidence[members]
             logs = logs[np.isfinite(logs).all(axis=1)]
             groups = [logs[i : i + size] for i in range(0, len(logs) - size + 1, size)]
             most = max(most, len(groups))
@@ -142,19 +145,20 @@ def recover(
     count = people or len(persons)
     with fitter(options, len(models) * (len(persons) + len(models) * count)) as pool:
         first = pool.fit_people(models, persons, prior=prior, unit=unit, progress=lambda share: progress("people", share))
-        if not any(isinstance(one, Fit) for own in first for one in own):
-            raise ValueError(
-                f"nobody could be fitted: {next(one.message for own in first for one in own if isinstance(one, Failure))}"
-            )
+        if not any(isinstance(one, Fit) for by_model in first for one in by_model):
+            reason = next(one.message for by_model in first for one in by_model if isinstance(one, Failure))
+            raise ValueError(f"nobody could be fitted: {reason}")
         truths, simulated = _simulated(models, persons, first, unit, count, draw, options.seed)
         advance = partial(progress, "simulated people")
         second = pool.fit_people(models, simulated, prior=prior, unit=unit, progress=advance)
     evidence = np.array(
-        [[evidence_of(model, one, criterion) for model, one in zip(models, own, strict=True)] for own in second]
+        [[evidence_of(model, one, criterion) for model, one in zip(models, by_model, strict=True)] for by_model in second]
     ).reshape(len(simulated), len(models))
-    found = [entry for truth, own in zip(truths, second, strict=True) for entry in _found(truth, own[truth.model], unit)]
-    failures = [one for own in (*first, *second) for one in own if isinstance(one, Failure)]
-    return Recovery(criterion, tuple(model.label for model in models), len(persons), truths, evidence, found, failures)
+    estimates = [
+        entry for truth, by_model in zip(truths, second, strict=True) for entry in _estimates(truth, by_model[truth.model], unit)
+    ]
+    failures = [one for by_model in (*first, *second) for one in by_model if isinstance(one, Failure)]
+    return Recovery(criterion, tuple(model.label for model in models), len(persons), truths, evidence, estimates, failures)
 
 
 def evidence_of(model: Model, fit: Fit | Failure, criterion: str) -> float:
@@ -182,20 +186,22 @@ def _simulated(
     """Seeds depend on the model's place, the simulated person's number and the seed alone."""
     truths, simulated = [], []
     for k, model in enumerate(models):
-        usable = [(person, one) for person, own in zip(persons, fits, strict=True) if isinstance(one := own[k], Fit)]
+        usable = [(person, one) for person, by_model in zip(persons, fits, strict=True) if isinstance(one := by_model[k], Fit)]
         known = [one for _, one in usable]
         for i in range(people if usable else 0):
-            person, own = usable[i % len(usable)]
+            person, fitted = usable[i % len(usable)]
             parameters, responses = np.random.SeedSequence([seed, k, i]).spawn(2)
-            values, x = (own.values, own.x) if draw == "fitted" else _drawn(model, known, unit, np.random.default_rng(parameters))
-            doubtful = tuple(name for name in own.names if about(own, name)) if draw == "fitted" else ()
+            values, x = (
+                (fitted.values, fitted.x) if draw == "fitted" else _drawn(model, known, unit, np.random.default_rng(parameters))
+            )
+            doubtful = tuple(name for name in fitted.names if about(fitted, name)) if draw == "fitted" else ()
             truths.append(Truth(k, person.name, values, x, doubtful))
             simulated.append(simulate(model, values, person, responses)._replace(name=f"{person.name} as {model.label} {i + 1}"))
     return truths, simulated
 
 
 def _drawn(model: Model, fits: Sequence[Fit], unit: Unit, rng: np.random.Generator) -> tuple[dict[str, float], np.ndarray]:
-    """From the normal distribution on the real line of the fits without warnings; whole numbers from those that were found."""
+    """From the normal distribution on the real line of the fits without warnings; whole numbers from one of these fits."""
     clean = [fit for fit in fits if not fit.warnings]
     if len(clean) < 3:
         raise ValueError(f"{model.label}: {len(clean)} people have a fit without warnings, too few to draw from; --draw fitted")
@@ -209,7 +215,7 @@ def _drawn(model: Model, fits: Sequence[Fit], unit: Unit, rng: np.random.Generat
     return whole | {one.name: one.natural(value) for one, value in zip(free, x.tolist(), strict=True)}, x
 
 
-def _found(truth: Truth, fit: Fit | Failure, unit: Unit) -> list[Found]:
+def _estimates(truth: Truth, fit: Fit | Failure, unit: Unit) -> list[Estimate]:
     if isinstance(fit, Failure):
         return []
     entries = []
@@ -218,7 +224,7 @@ def _found(truth: Truth, fit: Fit | Failure, unit: Unit) -> list[Found]:
         ends = [one.natural(fit.x[i] - half), one.natural(fit.x[i] + half)] if half == half else [np.nan, np.nan]
         low, high = sorted(ends) if half == half else ends
         at = (truth.values[name], fit.values[name], low, high, float(truth.x[i]), float(fit.x[i]))
-        entries.append(Found(fit.label, name, truth.person, *at, about(fit, name), name in truth.doubtful))
+        entries.append(Estimate(fit.label, name, truth.person, *at, about(fit, name), name in truth.doubtful))
     return entries
 
 
@@ -230,7 +236,7 @@ def about(fit: Fit, name: str) -> tuple[str, ...]:
 # --- for pictures -----------------------------------------------------------------------------------------------------
 
 
-def dataset(recovery: Recovery) -> Any:
+def dataset(recovery: Recovery) -> xr.Dataset:
     """For pictures: the confusion matrix and its inverse, and true and found values side by side."""
     import xarray
 

@@ -23,7 +23,7 @@ from volatilis.learners._hypotheses import Hypotheses
 from volatilis.running.drivers import RESET, outputs, run_sequence
 
 
-def simulate(model: Model, values: Mapping[str, Any], person: Person, seed: int | np.random.SeedSequence) -> Person:
+def simulate(model: Model, values: Mapping[str, float], person: Person, seed: int | np.random.SeedSequence) -> Person:
     """The person's trials with responses of `model` with these values of what is free."""
     own = seed_sequence(seed).spawn(1 + len(person.parts))
     rng, given = np.random.default_rng(own[0]), np.concatenate([part.given[part.scored] for part in person.parts])

@@ -106,9 +106,9 @@ def people_columns(comparison: Comparison, criterion: str, refused: Mapping[str,
             nothing = {
                 column: float("nan") if isinstance(values[0], float) else type(values[0])() for column, values in columns.items()
             }
-            own = {"person": name, "model": label, "parameters": int(comparison.parameters[k]), "warnings": f"left out: {why}"}
+            known = {"person": name, "model": label, "parameters": int(comparison.parameters[k]), "warnings": f"left out: {why}"}
             for column, values in columns.items():
-                values.append((nothing | own)[column])
+                values.append((nothing | known)[column])
     return columns
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from volatilis._core.terminal import console_of, plain, table
-from volatilis.behaviour.comparison.compare_table import NAMES, failure_texts
+from volatilis.behaviour.comparison.request import NAMES, failure_texts
 from volatilis.behaviour.fitting.jobs import FitOptions
 from volatilis.behaviour.models import models_of
 from volatilis.behaviour.people import Source, people_of
