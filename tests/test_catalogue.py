@@ -7,7 +7,7 @@ import pytest
 import volatilis as vl
 from volatilis import catalogue
 from volatilis.catalogue import FAMILIES, LEARNERS, FromColumn
-from volatilis.families._base import RECORDS as FAMILY_RECORDS
+from volatilis.families._kinds import RECORDS as FAMILY_RECORDS
 from volatilis.learners._kinds import RECORDS as LEARNER_RECORDS
 
 GAUSSIAN = vl.Gaussian(10.0, 150.0, 87.0)

@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 
 from volatilis import families, learners
 from volatilis._core.records import Parameter
-from volatilis.families._base import Family, FamilyRecord
+from volatilis.families._base import Family
+from volatilis.families._kinds import FamilyRecord
 from volatilis.learners._base import Learner
 from volatilis.learners._kinds import LearnerRecord
 

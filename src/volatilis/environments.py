@@ -9,7 +9,7 @@ import numpy as np
 
 from volatilis._core.fields import Probability, validated
 from volatilis._core.seeds import seed_sequence
-from volatilis.families._base import AnyFamily
+from volatilis.families._kinds import AnyFamily
 
 
 class Sample(NamedTuple):

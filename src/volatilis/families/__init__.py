@@ -3,7 +3,8 @@
 from typing import Any
 
 from volatilis._core.records import import_all
-from volatilis.families._base import RECORDS, Beliefs, FamilyRecord, UndefinedError, empty_beliefs, family, prior_beliefs
+from volatilis.families._base import Beliefs, empty_beliefs, prior_beliefs
+from volatilis.families._kinds import RECORDS, FamilyRecord, UndefinedError, family
 from volatilis.families.scalar import scalar_family
 
 import_all(__name__, __path__)

@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import numbers
+import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
+
+
+@runtime_checkable
+class _HasToNumpy(Protocol):
+    """Series and arrays of pandas, xarray and polars."""
+
+    def to_numpy(self) -> np.ndarray: ...
 
 
 def real_observations(
@@ -54,7 +62,7 @@ def vector_observations(owner: str, ys: Any, p: int) -> tuple[np.ndarray, np.nda
 
 def _numbers(owner: str, ys: Any, words: str) -> tuple[np.ndarray, np.ndarray]:
     masked = np.ma.getmaskarray(ys) if isinstance(ys, np.ma.MaskedArray) else None
-    if hasattr(ys, "to_numpy"):  # pandas, xarray, polars
+    if isinstance(ys, _HasToNumpy):
         ys = ys.to_numpy()
     if isinstance(ys, (list, tuple)) and any(y is np.ma.masked for y in ys):
         ys = [np.nan if y is np.ma.masked else y for y in ys]
@@ -83,8 +91,11 @@ def _surely_finite(values: np.ndarray) -> bool:
         return bool(np.isfinite(values.sum()))
 
 
-def _is_absent(value: Any) -> bool:
-    return value is None or value is np.ma.masked or type(value).__name__ in ("NAType", "NaTType")
+def _is_absent(value: object) -> bool:
+    if value is None or value is np.ma.masked:
+        return True
+    pandas = sys.modules.get("pandas")  # whoever has one of its missing values has imported it
+    return pandas is not None and (value is pandas.NA or value is pandas.NaT)
 
 
 def _refuse(owner: str, values: np.ndarray, bad: np.ndarray, words: str) -> None:

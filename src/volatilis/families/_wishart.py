@@ -1,4 +1,4 @@
-"""Triangular matrices in the rows of a bank's column, and the degrees of freedom of a Wishart distribution.
+"""Normal-inverse-Wishart beliefs: triangular matrices in the rows of a bank's column, degrees of freedom, the joint distribution.
 
 A lower triangular p x p matrix L lives in rows first ... first + p^2 - 1 of chi, row by row.
 """
@@ -6,10 +6,12 @@ A lower triangular p x p matrix L lives in rows first ... first + p^2 - 1 of chi
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
 from volatilis._compiler.registry import compiled_function
+from volatilis.families._base import Beliefs
 from volatilis.special import exp, hypotenuse, log, log_minus_digamma, trigamma
 
 
@@ -118,3 +120,102 @@ def sum_of_squares(chi: np.ndarray, first: int, n: int, i: int) -> float:
     for r in range(n):
         result += chi[first + r, i] * chi[first + r, i]
     return result
+
+
+# --- beliefs: chi = (mu, the Cholesky factor of psi, degrees of freedom, room to work in), nu = kappa -----------------------
+
+
+@compiled_function
+def triangle_position(k: int, p: int) -> tuple[int, int]:
+    """Row and column of element k of an upper triangle that is read row by row."""
+    row = 0
+    while k >= p - row:
+        k -= p - row
+        row += 1
+    return row, row + k
+
+
+@compiled_function
+def psi_element(beliefs: Beliefs, i: int, p: int, row: int, column: int) -> float:
+    result = 0.0
+    for c in range(min(row, column) + 1):
+        result += beliefs.chi[p + row * p + c, i] * beliefs.chi[p + column * p + c, i]
+    return result
+
+
+@compiled_function
+def log_det_expected_precision(beliefs: Beliefs, i: int, p: int) -> float:
+    """log det E[S^-1]."""
+    return p * log(beliefs.chi[p + p * p, i]) - 2.0 * log_diagonal(beliefs.chi, p, p, i)
+
+
+@compiled_function
+def expected_precision(beliefs: Beliefs, i: int, p: int, at: int, weight: float) -> None:
+    """Rows at ... of column i become weight * dof * psi^-1."""
+    chi, work = beliefs.chi, p + p * p + 1
+    for c in range(p):
+        for r in range(p):
+            chi[work + r, i] = weight * chi[p + p * p, i] if r == c else 0.0
+        solve_lower(chi, p, p, i, work)
+        solve_upper(chi, p, p, i, work)
+        for r in range(p):
+            chi[at + r * p + c, i] = chi[work + r, i]
+
+
+@compiled_function
+def trace_of_ratio(beliefs: Beliefs, i: int, others: Beliefs, j: int, p: int) -> float:
+    """trace(psi_i^-1 psi_j) = |L_i^-1 L_j|^2."""
+    chi, work = beliefs.chi, p + p * p + 1
+    trace = 0.0
+    for c in range(p):
+        for r in range(p):
+            chi[work + r, i] = others.chi[p + r * p + c, j]
+        solve_lower(chi, p, p, i, work)
+        trace += sum_of_squares(chi, work, p, i)
+    return trace
+
+
+@compiled_function
+def distance_in_precision(beliefs: Beliefs, i: int, j: int, p: int) -> float:
+    """(m_i - m_j)^T E_i[S^-1] (m_i - m_j) + trace(S_i^-1 S_j), with S = psi / dof."""
+    chi, work = beliefs.chi, p + p * p + 1
+    trace = trace_of_ratio(beliefs, i, beliefs, j, p) * chi[p + p * p, i] / chi[p + p * p, j]
+    for r in range(p):
+        chi[work + r, i] = chi[r, i] - chi[r, j]
+    solve_lower(chi, p, p, i, work)
+    return chi[p + p * p, i] * sum_of_squares(chi, work, p, i) + trace
+
+
+def full_matrix(triangle: np.ndarray, p: int) -> np.ndarray:
+    matrix = np.zeros((p, p))
+    matrix[np.triu_indices(p)] = triangle
+    return matrix + np.triu(matrix, 1).T
+
+
+class NormalInverseWishart:
+    """The joint belief about (mu, S), with the methods of a SciPy distribution."""
+
+    def __init__(self, mu: np.ndarray, kappa: float, dof: float, psi: np.ndarray) -> None:
+        self.mu, self.kappa, self.dof, self.psi = mu, kappa, dof, psi
+
+    def pdf(self, theta: Any) -> Any:
+        from scipy import stats
+
+        p = self.mu.size
+        theta = np.asarray(theta, dtype=float)
+        flat = theta.reshape(-1, theta.shape[-1])
+        values = [
+            stats.multivariate_normal.pdf(row[:p], self.mu, full_matrix(row[p:], p) / self.kappa)
+            * stats.invwishart.pdf(full_matrix(row[p:], p), self.dof, self.psi)
+            for row in flat
+        ]
+        return np.array(values).reshape(theta.shape[:-1])
+
+    def rvs(self, size: int, random_state: np.random.Generator) -> np.ndarray:
+        from scipy import stats
+
+        p = self.mu.size
+        covariances = stats.invwishart.rvs(self.dof, self.psi, size=size, random_state=random_state).reshape(size, p, p)
+        mus = [random_state.multivariate_normal(self.mu, c / self.kappa, method="cholesky") for c in covariances]
+        upper = np.triu_indices(p)
+        return np.array([np.concatenate([m, c[upper]]) for m, c in zip(mus, covariances, strict=True)])

@@ -10,7 +10,7 @@ import numpy as np
 from volatilis._compiler.registry import compiled_function, python_only
 from volatilis._core.fields import Positive
 from volatilis._core.records import LOG, Range
-from volatilis.families._base import AcceptedNumbers, Beliefs, FamilyRecord, FamilyTuple, family
+from volatilis.families._base import AcceptedNumbers, Beliefs
 from volatilis.families._dirichlet import (
     blend_dirichlets,
     count_one,
@@ -23,6 +23,7 @@ from volatilis.families._dirichlet import (
     share,
     weighted_shares,
 )
+from volatilis.families._kinds import FamilyRecord, FamilyTuple, family
 from volatilis.families._observations import whole_observations
 from volatilis.special import LOG_2, exp, log, log_1p, log_beta
 

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from volatilis._compiler.registry import python_only
-from volatilis.families._base import AcceptedNumbers, Beliefs, FamilyRecord, FamilyTuple, family
-from volatilis.families._gamma import Rate, Shape, gamma_divergence, gamma_log_density, gamma_lower, gamma_upper, merged_gamma
+from volatilis.families._base import AcceptedNumbers, Beliefs
+from volatilis.families._kinds import FamilyRecord, FamilyTuple, family
 from volatilis.families._observations import real_observations
+from volatilis.families.poisson import Rate, Shape, gamma_divergence, gamma_log_density, gamma_lower, gamma_upper, merged_gamma
 from volatilis.special import log, log_1p
 
 

@@ -10,7 +10,8 @@ import numpy as np
 from volatilis._compiler.registry import python_only
 from volatilis._core.fields import Positive, Real
 from volatilis._core.records import LINEAR, LOG, Range
-from volatilis.families._base import Beliefs, FamilyRecord, FamilyTuple, family
+from volatilis.families._base import Beliefs
+from volatilis.families._kinds import FamilyRecord, FamilyTuple, family
 from volatilis.special import LOG_2_PI, bounded, exp, exp_in_range, largest, log, log_1p, total
 
 Noise = Annotated[Positive, Range(LOG, 1e-3, 1e2, 0.1, 1.0, unit=True)]

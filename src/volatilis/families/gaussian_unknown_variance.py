@@ -10,7 +10,8 @@ import numpy as np
 from volatilis._compiler.registry import compiled_function, python_only
 from volatilis._core.fields import Positive
 from volatilis._core.records import LOG, Range
-from volatilis.families._base import Beliefs, FamilyRecord, FamilyTuple, family
+from volatilis.families._base import Beliefs
+from volatilis.families._kinds import FamilyRecord, FamilyTuple, family
 from volatilis.families._wishart import degrees_of_freedom
 from volatilis.families.gaussian import Location
 from volatilis.special import LOG_2_PI, bounded, digamma, hypotenuse, log, log_1p, log_gamma_ratio, log_minus_digamma

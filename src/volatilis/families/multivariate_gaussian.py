@@ -8,7 +8,8 @@ import numpy as np
 
 from volatilis._compiler.registry import python_only
 from volatilis._core.fields import Matrix, Real, Vector, derived, positive_definite_root
-from volatilis.families._base import Beliefs, FamilyRecord, FamilyTuple, family, row_by_row
+from volatilis.families._base import Beliefs, row_by_row
+from volatilis.families._kinds import FamilyRecord, FamilyTuple, family
 from volatilis.families._observations import vector_observations
 from volatilis.special import LOG_2_PI, bounded, log, log_1p
 

@@ -7,19 +7,28 @@ from typing import Any
 
 import numpy as np
 
-from volatilis._compiler.registry import compiled_function, python_only
+from volatilis._compiler.registry import python_only
 from volatilis._core.fields import Matrix, Positive, Vector, derived, positive_definite_root
-from volatilis.families._base import Beliefs, FamilyRecord, FamilyTuple, family, row_by_row
+from volatilis.families._base import Beliefs, row_by_row
+from volatilis.families._kinds import FamilyRecord, FamilyTuple, family
 from volatilis.families._observations import vector_observations
 from volatilis.families._wishart import (
+    NormalInverseWishart,
     add_outer_product,
     cholesky,
     degrees_of_freedom,
+    distance_in_precision,
     dof_gap,
+    expected_precision,
+    full_matrix,
+    log_det_expected_precision,
     log_diagonal,
+    psi_element,
     solve_lower,
     solve_upper,
     sum_of_squares,
+    trace_of_ratio,
+    triangle_position,
 )
 from volatilis.families.gaussian_unknown_variance import PriorWeight
 from volatilis.special import LOG_2_PI, digamma, log, log_1p, log_gamma_ratio
@@ -120,19 +129,19 @@ class MultivariateGaussianUnknownCovariance(FamilyTuple):
         p = self.mu_0.size
         if k < p:
             return beliefs.chi[k, i]
-        row, column = _position(k - p, p)
+        row, column = triangle_position(k - p, p)
         excess = beliefs.chi[p + p * p, i] - p - 1.0
-        return _psi(beliefs, i, p, row, column) / excess if excess > 0.0 else np.inf
+        return psi_element(beliefs, i, p, row, column) / excess if excess > 0.0 else np.inf
 
     def variance(self, beliefs: Beliefs, i: int, k: int) -> float:
         p = self.mu_0.size
         dof = beliefs.chi[p + p * p, i]
         excess = dof - p - 1.0
         if k < p:
-            return _psi(beliefs, i, p, k, k) / excess / beliefs.nu[i] if excess > 0.0 else np.inf
-        row, column = _position(k - p, p)
-        rc = _psi(beliefs, i, p, row, column) / excess
-        rr, cc = _psi(beliefs, i, p, row, row) / excess, _psi(beliefs, i, p, column, column) / excess
+            return psi_element(beliefs, i, p, k, k) / excess / beliefs.nu[i] if excess > 0.0 else np.inf
+        row, column = triangle_position(k - p, p)
+        rc = psi_element(beliefs, i, p, row, column) / excess
+        rr, cc = psi_element(beliefs, i, p, row, row) / excess, psi_element(beliefs, i, p, column, column) / excess
         top = (dof - p + 1.0) * rc * rc + excess * (rr * cc)
         return top / ((dof - p) * (excess - 2.0)) if excess > 2.0 else np.inf
 
@@ -140,8 +149,8 @@ class MultivariateGaussianUnknownCovariance(FamilyTuple):
         p = self.mu_0.size
         if k < p:
             return beliefs.chi[k, i]
-        row, column = _position(k - p, p)
-        return _psi(beliefs, i, p, row, column) / beliefs.chi[p + p * p, i]
+        row, column = triangle_position(k - p, p)
+        return psi_element(beliefs, i, p, row, column) / beliefs.chi[p + p * p, i]
 
     def merge(self, beliefs: Beliefs, i: int, j: int, a: float, b: float) -> None:
         """Keeps, with the precision W = S^-1, the pair's E[W], E[W mu], E[mu^T W mu] and E[log det W]: nearest in KL.
@@ -153,8 +162,8 @@ class MultivariateGaussianUnknownCovariance(FamilyTuple):
         p = self.mu_0.size
         chi, at_dof, work = beliefs.chi, p + p * p, p + p * p + 1
         first, second = work + 2 * p, work + 2 * p + p * p  # room for two p x p matrices
-        _expected_precision(beliefs, i, p, first, a)
-        _expected_precision(beliefs, j, p, first, b)
+        expected_precision(beliefs, i, p, first, a)
+        expected_precision(beliefs, j, p, first, b)
         # W = a E_i[W] + b E_j[W]; the mean solves W m = a E_i[W] m_i + b E_j[W] m_j
         for r in range(p):
             value = 0.0
@@ -173,8 +182,8 @@ class MultivariateGaussianUnknownCovariance(FamilyTuple):
                 between += chi[first + r * p + c, i] * chi[work + r, i] * chi[work + c, i]
                 between += chi[first + r * p + c, j] * to_j_r * to_j_c
         log_det = 2.0 * log_diagonal(chi, second, p, i)
-        gap = a * (dof_gap(chi[at_dof, i], p) + log_det - _log_det_expected(beliefs, i, p))
-        gap += b * (dof_gap(chi[at_dof, j], p) + log_det - _log_det_expected(beliefs, j, p))
+        gap = a * (dof_gap(chi[at_dof, i], p) + log_det - log_det_expected_precision(beliefs, i, p))
+        gap += b * (dof_gap(chi[at_dof, j], p) + log_det - log_det_expected_precision(beliefs, j, p))
         dof = max(degrees_of_freedom(gap, p), min(chi[at_dof, i], chi[at_dof, j], p + 5.0))
         kappa, new_kappa = beliefs.nu[i], 1.0 / (a / beliefs.nu[i] + b / beliefs.nu[j] + between / p)
         dof_i = chi[at_dof, i]
@@ -206,7 +215,7 @@ class MultivariateGaussianUnknownCovariance(FamilyTuple):
         """In the metric of (mu, S): |m_i - m_j|^2 + (V_i + V_j) log^2(V_i / V_j), V = p/kappa + p (p + 1) / (2 dof)."""
         p = self.mu_0.size
         dof_i, dof_j = beliefs.chi[p + p * p, i], beliefs.chi[p + p * p, j]
-        apart = 0.5 * (_distance(beliefs, i, j, p) + _distance(beliefs, j, i, p)) - p
+        apart = 0.5 * (distance_in_precision(beliefs, i, j, p) + distance_in_precision(beliefs, j, i, p)) - p
         spread_i = p / beliefs.nu[i] + 0.5 * p * (p + 1.0) / dof_i
         spread_j = p / beliefs.nu[j] + 0.5 * p * (p + 1.0) / dof_j
         ratio = log(spread_i / spread_j)
@@ -221,7 +230,7 @@ class MultivariateGaussianUnknownCovariance(FamilyTuple):
         solve_lower(chi, p, p, i, work)
         ratio = others.nu[j] / beliefs.nu[i] - 1.0
         location = 0.5 * (p * (ratio - log_1p(ratio)) + others.nu[j] * dof_i * sum_of_squares(chi, work, p, i))
-        trace = _trace(beliefs, i, others, j, p)  # of psi_i^-1 psi_j
+        trace = trace_of_ratio(beliefs, i, others, j, p)  # of psi_i^-1 psi_j
         result = location + 0.5 * dof_i * (trace - p)
         result -= dof_j * (log_diagonal(others.chi, p, p, j) - log_diagonal(chi, p, p, i))
         more = 0.5 * (dof_i - dof_j)
@@ -254,109 +263,13 @@ class MultivariateGaussianUnknownCovariance(FamilyTuple):
     def distribution(self, beliefs: Beliefs, i: int) -> Any:
         p = self.mu_0.size
         root = beliefs.chi[p : p + p * p, i].reshape(p, p)
-        return _NormalInverseWishart(beliefs.chi[:p, i], beliefs.nu[i], beliefs.chi[p + p * p, i], root @ root.T)
+        return NormalInverseWishart(beliefs.chi[:p, i], beliefs.nu[i], beliefs.chi[p + p * p, i], root @ root.T)
 
     @python_only
     def sample_parameter(self, rng: np.random.Generator) -> np.ndarray:
-        return _NormalInverseWishart(self.mu_0, self.kappa_0, self.nu_0, self.psi_0).rvs(1, rng)[0]
+        return NormalInverseWishart(self.mu_0, self.kappa_0, self.nu_0, self.psi_0).rvs(1, rng)[0]
 
     @python_only
     def sample_observations(self, theta: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
         p = self.mu_0.size
-        return theta[:p] + row_by_row(rng.standard_normal((n, p)), np.linalg.cholesky(_full(theta[p:], p)))
-
-
-@compiled_function
-def _position(k: int, p: int) -> tuple[int, int]:
-    """Row and column of element k of an upper triangle that is read row by row."""
-    row = 0
-    while k >= p - row:
-        k -= p - row
-        row += 1
-    return row, row + k
-
-
-@compiled_function
-def _psi(beliefs: Beliefs, i: int, p: int, row: int, column: int) -> float:
-    result = 0.0
-    for c in range(min(row, column) + 1):
-        result += beliefs.chi[p + row * p + c, i] * beliefs.chi[p + column * p + c, i]
-    return result
-
-
-@compiled_function
-def _log_det_expected(beliefs: Beliefs, i: int, p: int) -> float:
-    """log det E[S^-1]."""
-    return p * log(beliefs.chi[p + p * p, i]) - 2.0 * log_diagonal(beliefs.chi, p, p, i)
-
-
-@compiled_function
-def _expected_precision(beliefs: Beliefs, i: int, p: int, at: int, weight: float) -> None:
-    """Rows at ... of column i become weight * dof * psi^-1."""
-    chi, work = beliefs.chi, p + p * p + 1
-    for c in range(p):
-        for r in range(p):
-            chi[work + r, i] = weight * chi[p + p * p, i] if r == c else 0.0
-        solve_lower(chi, p, p, i, work)
-        solve_upper(chi, p, p, i, work)
-        for r in range(p):
-            chi[at + r * p + c, i] = chi[work + r, i]
-
-
-@compiled_function
-def _trace(beliefs: Beliefs, i: int, others: Beliefs, j: int, p: int) -> float:
-    """trace(psi_i^-1 psi_j) = |L_i^-1 L_j|^2."""
-    chi, work = beliefs.chi, p + p * p + 1
-    trace = 0.0
-    for c in range(p):
-        for r in range(p):
-            chi[work + r, i] = others.chi[p + r * p + c, j]
-        solve_lower(chi, p, p, i, work)
-        trace += sum_of_squares(chi, work, p, i)
-    return trace
-
-
-@compiled_function
-def _distance(beliefs: Beliefs, i: int, j: int, p: int) -> float:
-    """(m_i - m_j)^T E_i[S^-1] (m_i - m_j) + trace(S_i^-1 S_j), with S = psi / dof."""
-    chi, work = beliefs.chi, p + p * p + 1
-    trace = _trace(beliefs, i, beliefs, j, p) * chi[p + p * p, i] / chi[p + p * p, j]
-    for r in range(p):
-        chi[work + r, i] = chi[r, i] - chi[r, j]
-    solve_lower(chi, p, p, i, work)
-    return chi[p + p * p, i] * sum_of_squares(chi, work, p, i) + trace
-
-
-def _full(triangle: np.ndarray, p: int) -> np.ndarray:
-    matrix = np.zeros((p, p))
-    matrix[np.triu_indices(p)] = triangle
-    return matrix + np.triu(matrix, 1).T
-
-
-class _NormalInverseWishart:
-    """The joint belief about (mu, S), with the methods of a SciPy distribution."""
-
-    def __init__(self, mu: np.ndarray, kappa: float, dof: float, psi: np.ndarray) -> None:
-        self.mu, self.kappa, self.dof, self.psi = mu, kappa, dof, psi
-
-    def pdf(self, theta: Any) -> Any:
-        from scipy import stats
-
-        p = self.mu.size
-        theta = np.asarray(theta, dtype=float)
-        flat = theta.reshape(-1, theta.shape[-1])
-        values = [
-            stats.multivariate_normal.pdf(row[:p], self.mu, _full(row[p:], p) / self.kappa)
-            * stats.invwishart.pdf(_full(row[p:], p), self.dof, self.psi)
-            for row in flat
-        ]
-        return np.array(values).reshape(theta.shape[:-1])
-
-    def rvs(self, size: int, random_state: np.random.Generator) -> np.ndarray:
-        from scipy import stats
-
-        p = self.mu.size
-        covariances = stats.invwishart.rvs(self.dof, self.psi, size=size, random_state=random_state).reshape(size, p, p)
-        mus = [random_state.multivariate_normal(self.mu, c / self.kappa, method="cholesky") for c in covariances]
-        upper = np.triu_indices(p)
-        return np.array([np.concatenate([m, c[upper]]) for m, c in zip(mus, covariances, strict=True)])
+        return theta[:p] + row_by_row(rng.standard_normal((n, p)), np.linalg.cholesky(full_matrix(theta[p:], p)))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from collections.abc import Callable
+from typing import Any, TypeVar, overload
 
 import numpy as np
 
 from volatilis._compiler.registry import compiled_function
-from volatilis.families._base import Beliefs, family
+from volatilis.families._base import Beliefs
+from volatilis.families._kinds import FamilyRecord, family
 from volatilis.families._wishart import cholesky, solve_lower, solve_upper
 from volatilis.special import log
 
@@ -15,8 +17,12 @@ C = TypeVar("C", bound=type)
 _REQUIRED = ("prior_chi", "prior_nu", "sufficient_statistic", "log_normalizer", "log_base_measure", "mean", "variance")
 
 
-def scalar_family(cls: C) -> C:
-    """Make a NamedTuple class with scalar methods a family for every learner.
+@overload
+def scalar_family(record: FamilyRecord, /) -> Callable[[C], C]: ...
+@overload
+def scalar_family(cls: C, /) -> C: ...
+def scalar_family(given: Any, /) -> Any:
+    """Make a NamedTuple class with scalar methods a family for every learner. It stands above the class alone, or with a record.
 
     For a likelihood h(y) exp(eta(theta) . phi(y) - A(theta)) and its conjugate prior, proportional to
     exp(eta(theta) . chi - nu A(theta)), the class gives, for one belief with chi (an array) and nu:
@@ -31,6 +37,12 @@ def scalar_family(cls: C) -> C:
     in theta: for SMiLe and confidence-corrected surprise), and any method of `volatilis.families` to replace what is
     derived here by numerical derivatives of log_normalizer (`divergence`, `merge`).
     """
+    if isinstance(given, FamilyRecord):
+        return lambda cls: family(given)(_with_banks(cls))
+    return family(_with_banks(given))
+
+
+def _with_banks(cls: C) -> C:
     missing = [name for name in _REQUIRED if name not in vars(cls)]
     if missing:
         raise TypeError(f"{cls.__name__} lacks {', '.join(missing)}; a scalar family gives {', '.join(_REQUIRED)}")
@@ -42,7 +54,7 @@ def scalar_family(cls: C) -> C:
     for name, method in vars(_FromScalars).items():
         if callable(method) and name not in vars(cls) and (flat or name != "scaled_likelihood"):
             setattr(cls, name, method)
-    return family(cls)
+    return cls
 
 
 class _FromScalars:

@@ -27,8 +27,9 @@ from volatilis._core.records import (
     parameters_of,
     parameters_of_new,
 )
-from volatilis.families._base import LAST, Family, Observation, UndefinedError
-from volatilis.families._base import RECORDS as FAMILIES
+from volatilis.families._base import Family, Observation
+from volatilis.families._kinds import LAST, UndefinedError
+from volatilis.families._kinds import RECORDS as FAMILIES
 from volatilis.learners._base import READOUTS, Info
 from volatilis.learners._hypotheses import NOTHING, Hypotheses, exact_elapse, exact_step, hypotheses, set_count
 from volatilis.learners._one_belief import OneBelief, one_belief
@@ -112,8 +113,9 @@ def record_of(cls: type) -> LearnerRecord:
 
 
 def _fill_in(cls: type, defaults: type) -> None:
+    given_methods = dir(cls)
     for name, method in vars(defaults).items():
-        if callable(method) and not hasattr(cls, name):
+        if callable(method) and name not in given_methods:
             setattr(cls, name, method)
 
 

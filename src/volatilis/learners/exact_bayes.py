@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from volatilis._compiler.registry import python_only
 from volatilis._core.fields import Cutoff
-from volatilis.families._base import AnyFamily
+from volatilis.families._kinds import AnyFamily
 from volatilis.learners._hypotheses import NOTHING, Hypotheses, drop_below, hypotheses
 from volatilis.learners._kinds import ChangeProbability, HypothesesLearner, LearnerRecord, Style, learner_with_hypotheses
 

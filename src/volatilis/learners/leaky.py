@@ -9,7 +9,8 @@ import numpy as np
 from volatilis._compiler.registry import python_only
 from volatilis._core.fields import Retention
 from volatilis._core.records import LOGIT, Range
-from volatilis.families._base import AnyFamily, Beliefs, Observation, empty_beliefs
+from volatilis.families._base import Beliefs, Observation, empty_beliefs
+from volatilis.families._kinds import AnyFamily
 from volatilis.learners._base import Info
 from volatilis.learners._kinds import LearnerRecord, LearnerTuple, Style, learner
 from volatilis.learners._one_belief import OneBelief, one_belief

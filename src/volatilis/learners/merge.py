@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 
 from volatilis._compiler.registry import compiled_function
-from volatilis.families._base import AnyFamily, Observation
+from volatilis.families._base import Observation
+from volatilis.families._kinds import AnyFamily
 from volatilis.learners._hypotheses import NOTHING, Hypotheses, drop_below, forget
 from volatilis.learners._kinds import (
     ChangeProbability,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from volatilis._compiler.registry import compiled_function
-from volatilis.families._base import AnyFamily
+from volatilis.families._kinds import AnyFamily
 from volatilis.learners._hypotheses import Hypotheses, move, set_count
 from volatilis.learners._kinds import (
     ChangeProbability,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from volatilis._compiler.registry import compiled_function
-from volatilis.families._base import AnyFamily
+from volatilis.families._kinds import AnyFamily
 from volatilis.families.gaussian import Gaussian, Location, Noise, Spread
 from volatilis.learners._base import Info, modulated
 from volatilis.learners._kinds import ChangeProbability, LearnerRecord, OneBeliefLearner, Style, learner_with_one_belief, variant

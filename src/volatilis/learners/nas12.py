@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from volatilis._compiler.registry import compiled_function
-from volatilis.families._base import AnyFamily
+from volatilis.families._kinds import AnyFamily
 from volatilis.families.gaussian import Gaussian
 from volatilis.learners._base import Info, modulated
 from volatilis.learners._kinds import ChangeProbability, LearnerRecord, OneBeliefLearner, Style, learner_with_one_belief, variant

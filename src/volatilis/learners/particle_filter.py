@@ -6,7 +6,8 @@ from typing import Any
 
 from volatilis._compiler.registry import compiled_function, python_only
 from volatilis._core.fields import Fraction
-from volatilis.families._base import AnyFamily, Observation, copy_column
+from volatilis.families._base import Observation, copy_column
+from volatilis.families._kinds import AnyFamily
 from volatilis.learners._base import Info, change_and_stay
 from volatilis.learners._hypotheses import FAINT, NOTHING, Hypotheses, hypotheses, in_units_of_their_sum
 from volatilis.learners._kinds import ChangeProbability, HypothesisCount, LearnerRecord, LearnerTuple, Style, learner

@@ -7,7 +7,8 @@ import math
 import numpy as np
 
 from volatilis._compiler.registry import compiled_function, python_only
-from volatilis.families._base import AnyFamily, Beliefs, Observation, copy_column
+from volatilis.families._base import Beliefs, Observation, copy_column
+from volatilis.families._kinds import AnyFamily
 from volatilis.learners._base import Info
 from volatilis.learners._kinds import LearnerRecord, Modulation, OneBeliefLearner, Style, learner_with_one_belief
 from volatilis.learners._one_belief import OneBelief, relax

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from volatilis._compiler.registry import compiled_function
-from volatilis.families._base import AnyFamily
+from volatilis.families._kinds import AnyFamily
 from volatilis.learners._hypotheses import NOTHING, Hypotheses, drop_below, forget, normalise
 from volatilis.learners._kinds import (
     ChangeProbability,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from volatilis._compiler.registry import python_only
-from volatilis.families._base import AnyFamily, Observation
+from volatilis.families._base import Observation
+from volatilis.families._kinds import AnyFamily
 from volatilis.learners._base import Info, modulated
 from volatilis.learners._kinds import LearnerRecord, Modulation, OneBeliefLearner, Style, learner_with_one_belief
 from volatilis.learners._one_belief import OneBelief, relax

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from volatilis._compiler.registry import compiled_function
-from volatilis.families._base import AnyFamily, Observation
+from volatilis.families._base import Observation
+from volatilis.families._kinds import AnyFamily
 from volatilis.learners import Leaky, Nas10Star, Nas12Star, SMiLe, VarSMiLe
 from volatilis.learners._base import Info
 from volatilis.learners._hypotheses import Hypotheses, exact_step, forget, normalise

@@ -1,0 +1,176 @@
+"""What makes a class a family: its record, and a decorator that fills in what follows from its other methods.
+
+@family(FamilyRecord(name="gaussian", ...))
+class Gaussian(FamilyTuple):
+    sigma: Noise
+    mu_0: Location = 0.0
+    sigma_0: Spread = 1.0
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Self, TypeVar, dataclass_transform, overload
+
+import numpy as np
+
+from volatilis._compiler.registry import compiled_methods, python_only
+from volatilis._core.fields import Rule, derived, validated
+from volatilis._core.records import Parameter, dashed, first_sentence, parameters_of
+from volatilis.families._base import AcceptedNumbers, Beliefs, in_eights
+from volatilis.families._observations import real_observations
+from volatilis.special import exp, largest, total
+
+C = TypeVar("C", bound=type)
+LAST = 1000  # the place in lists of what has none
+
+
+class UndefinedError(TypeError):
+    """A family does not have what was asked of it."""
+
+
+class FamilyRecord(NamedTuple):
+    """What is known of a family beside its code: lists, pages and the command line read it.
+
+    name                      on the command line: gaussian-unknown-variance
+    place                     in lists, the lowest first; families without one come last
+    observes                  what one observation is, in words
+    likelihood, theta, prior  for the reference page, in Markdown
+    cls                       the class; the decorator puts it here
+    """
+
+    name: str
+    place: int = LAST
+    observes: str = "a finite number"
+    likelihood: str = ""
+    theta: str = ""
+    prior: str = ""
+    cls: type = object
+
+    @property
+    def sentence(self) -> str:
+        return first_sentence(self.cls)
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        return parameters_of(self.cls)
+
+
+RECORDS: dict[type, FamilyRecord] = {}
+
+
+@overload
+def family(record: FamilyRecord, /) -> Callable[[C], C]: ...
+@overload
+def family(cls: C, /) -> C: ...
+def family(given: Any, /) -> Any:
+    """Make a NamedTuple class a family: validate its fields, fill in what follows from the rest, let it be compiled.
+
+    It stands above the class alone, or is given the record.
+    """
+
+    def mark(cls: C, record: FamilyRecord) -> C:
+        given_methods = dir(cls)
+        for name, default in vars(_Defaults).items():
+            if callable(default) and name not in given_methods:
+                setattr(cls, name, default)
+        RECORDS[cls] = record._replace(cls=cls)
+        return compiled_methods(validated(cls))
+
+    if isinstance(given, FamilyRecord):
+        return lambda cls: mark(cls, given)
+    return mark(given, FamilyRecord(dashed(given)))
+
+
+class _Defaults:
+    """Methods that follow from a family's other methods."""
+
+    def whole(self: Any, n: int) -> int:
+        return in_eights(n)
+
+    def predictives(self: Any, beliefs: Beliefs, w: np.ndarray, n: int, y: Any, out: np.ndarray) -> tuple[float, float]:
+        for i in range(n):
+            out[i] = self.log_predictive(beliefs, i, y) if w[i] > 0.0 else -np.inf
+        scale = largest(out, n)
+        for i in range(n):
+            out[i] = w[i] * exp(out[i] - scale)
+        return total(out, n), scale
+
+    def log_prior_predictive(self: Any, pi_0: Beliefs, y: Any) -> float:
+        return self.log_predictive(pi_0, 0, y)
+
+    def dissimilarities(self: Any, beliefs: Beliefs, w: np.ndarray, n: int, out: np.ndarray) -> None:
+        for i in range(n - 1):
+            both = w[i] + w[i + 1]
+            out[i] = self.dissimilarity(beliefs, i, i + 1, w[i] / both, w[i + 1] / both)
+
+    def bayes_factor(self: Any, beliefs: Beliefs, i: int, others: Beliefs, j: int, y: Any) -> float:
+        return exp(self.log_predictive(others, j, y) - self.log_predictive(beliefs, i, y))
+
+    def blend(self: Any, beliefs: Beliefs, i: int, others: Beliefs, j: int, a: float, b: float) -> None:
+        for row in range(beliefs.chi.shape[0]):
+            beliefs.chi[row, i] = a * beliefs.chi[row, i] + b * others.chi[row, j]
+        beliefs.nu[i] = a * beliefs.nu[i] + b * others.nu[j]
+
+    def divergence_parts(self: Any, beliefs: Beliefs, i: int, others: Beliefs, j: int) -> tuple[float, float]:
+        return 0.0, self.divergence(beliefs, i, others, j)
+
+    @python_only
+    def parameter_names(self: Any) -> tuple[str, ...]:
+        return ("theta",) if self.size() == 1 else tuple(f"theta[{k}]" for k in range(self.size()))
+
+    @python_only
+    def observations(self: Any, ys: Any) -> tuple[np.ndarray, np.ndarray]:
+        return real_observations(type(self).__name__, ys)
+
+    @python_only
+    def accepted_numbers(self: Any) -> AcceptedNumbers | None:
+        return AcceptedNumbers() if type(self).observations is _Defaults.observations else None
+
+    @python_only
+    def as_observed(self: Any, values: np.ndarray) -> np.ndarray:
+        return values
+
+    @python_only
+    def categories(self: Any) -> int | None:
+        return None
+
+    @python_only
+    def improper_scaled_likelihood(self: Any, values: np.ndarray) -> str | None:
+        return "it does not define scaled_likelihood" if self.lacks("scaled_likelihood") else None
+
+    @python_only
+    def always_proper(self: Any) -> bool:
+        filled_in = type(self).improper_scaled_likelihood is _Defaults.improper_scaled_likelihood
+        return filled_in and not self.lacks("scaled_likelihood")
+
+    @python_only
+    def lacks(self: Any, *methods: str) -> list[str]:
+        return [name for name in methods if name not in dir(type(self))]
+
+    @python_only
+    def sample_parameter(self: Any, rng: np.random.Generator) -> np.ndarray:
+        raise UndefinedError(f"{type(self).__name__} does not define sample_parameter(rng), which this needs")
+
+    @python_only
+    def sample_observations(self: Any, theta: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
+        raise UndefinedError(f"{type(self).__name__} does not define sample_observations(theta, n, rng), which this needs")
+
+    @python_only
+    def distribution(self: Any, beliefs: Beliefs, i: int) -> Any:
+        raise UndefinedError(f"{type(self).__name__} does not define distribution(beliefs, i), which this needs")
+
+
+if TYPE_CHECKING:
+    # A type checker cannot see what the decorator fills in, so to it a family is a class with those methods
+
+    @dataclass_transform(frozen_default=True, field_specifiers=(derived,))
+    class FamilyTuple(_Defaults):
+        def _replace(self, **fields: Any) -> Self: ...
+        def _asdict(self) -> dict[str, Any]: ...
+
+else:
+    FamilyTuple = NamedTuple
+
+# Any: a user's own NamedTuple is a family by its decorator, which a type checker does not see
+AnyFamily = Annotated[Any, Rule(lambda v: v, lambda v: type(v) in RECORDS, "a family, such as volatilis.Gaussian(sigma=1)")]
