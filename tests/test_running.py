@@ -19,7 +19,7 @@ import pytest
 
 import volatilis as vl
 import volatilis.running.stream as stream_module
-from volatilis.families._base import AnyFamily
+from volatilis.families._kinds import AnyFamily
 from volatilis.learners._base import Info
 from volatilis.learners._base import learner_with_one_belief as own_learner
 from volatilis.learners._hypotheses import Hypotheses
