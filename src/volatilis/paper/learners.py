@@ -47,8 +47,7 @@ TUNED: dict[str, dict[str, type]] = {  # those with a parameter that is tuned
 def benchmark_for(where: Environment, near: bool) -> Learner:
     """Exact Bayes, or `near`: a Merge with so many hypotheses that its estimates hardly differ."""
     family = family_of(where.task, where.noise)
-    exact: type = ExactBayes
-    return WITH_N["Merge"](family, where.p_c, NEAR) if near else exact(family, where.p_c)
+    return Merge(family, where.p_c, NEAR) if near else ExactBayes(family, where.p_c)
 
 
 def all_learners(where: Environment, tuned: Mapping[tuple[str, Environment], Best]) -> dict[str, Learner]:
@@ -59,11 +58,9 @@ def all_learners(where: Environment, tuned: Mapping[tuple[str, Environment], Bes
 def sampling_learners(where: Environment) -> dict[str, Learner]:
     """Those whose one parameter is the true p_c."""
     family, p_c = family_of(where.task, where.noise), where.p_c
-    published: type = PublishedStratifiedResampling
-    learners: dict[str, Learner]
-    learners = {f"{kind}{n}": WITH_N[kind](family, p_c, n) for kind in ("pf", "MP", "SOR") for n in PARTICLES}
-    learners |= {f"SOR{n} (published)": published(family, p_c, n) for n in PARTICLES}
-    return learners | {f"Merge{n}": WITH_N["Merge"](family, p_c, n) for n in MERGED}
+    learners: dict[str, Learner] = {f"{kind}{n}": WITH_N[kind](family, p_c, n) for kind in ("pf", "MP", "SOR") for n in PARTICLES}
+    learners |= {f"SOR{n} (published)": PublishedStratifiedResampling(family, p_c, n) for n in PARTICLES}
+    return learners | {f"Merge{n}": Merge(family, p_c, n) for n in MERGED}
 
 
 def tuned_learners(where: Environment, tuned: Mapping[tuple[str, Environment], Best]) -> dict[str, Learner]:
