@@ -16,7 +16,7 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from volatilis.paper.claims.showing import tally
+from volatilis.paper.claims import tally
 from volatilis.paper.figures import FIGURES
 
 Tables = Mapping[str, pathlib.Path]  # where the tables are, by their names in docs/results

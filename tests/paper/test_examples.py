@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from volatilis.paper.figures.examples import bridge_example, categorical_example, gaussian_example
+from volatilis.paper.figures.simulations import bridge_example, categorical_example, gaussian_example
 
 EXAMPLES = [gaussian_example, categorical_example, bridge_example]
 

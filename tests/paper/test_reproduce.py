@@ -18,8 +18,7 @@ from tests.paper.sizes import TINY
 from volatilis.cli import app
 from volatilis.cli.paper import EXAMPLES
 from volatilis.paper import settings
-from volatilis.paper.claims import Claim
-from volatilis.paper.claims.showing import lines, tally
+from volatilis.paper.claims import Claim, lines, tally
 from volatilis.paper.context import PaperRequest
 from volatilis.paper.figures import FIGURES
 from volatilis.paper.learners import TUNED

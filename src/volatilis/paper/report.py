@@ -18,7 +18,7 @@ from volatilis.paper import hypotheses, published, tuned
 from volatilis.paper.claims import Claim
 from volatilis.paper.context import Context, PaperRequest
 from volatilis.paper.errata import ERRATA
-from volatilis.paper.figures import Data, Drawn, errors
+from volatilis.paper.figures import Data, Drawn, simulations
 from volatilis.paper.ledger import Cost
 from volatilis.paper.settings import NOISE_NAMES, NOISES, RATES, TASKS
 from volatilis.paper.writing import csv_name, save_run, save_table
@@ -121,7 +121,7 @@ def notes(item: Drawn, context: Context, data: Data) -> list[str]:
 def _nearness(context: Context, data: Data, task: str) -> str:
     """How near the benchmark is to Exact Bayes, which it stands for: in words, and per cell in a table."""
     with context.ledger.part("nearness"):
-        distances = errors.nearness(context, task)
+        distances = simulations.nearness(context, task)
     compared = data[task].distance.mean("seed").drop_sel(learner="Exact Bayes")  # what stands where Exact Bayes would
     others = compared.min("learner").sel(noise=list(NOISES[task]), p_c=list(RATES)).values
     name = f"nearness_{task}.csv"

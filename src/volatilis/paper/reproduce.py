@@ -15,8 +15,9 @@ from typing import NamedTuple
 
 from volatilis._core.files import write_text
 from volatilis._core.jobs import check_scheduler
+from volatilis.paper import claims as judged
 from volatilis.paper import published
-from volatilis.paper.claims import Claim, evaluate, showing, to_frame
+from volatilis.paper.claims import Claim
 from volatilis.paper.context import Context, PaperRequest
 from volatilis.paper.figures import FIGURES, SIMULATE, Data, Drawn, Figure
 from volatilis.paper.ledger import Ledger
@@ -53,7 +54,7 @@ def reproduce(request: PaperRequest) -> PaperResult:
         )
         data = simulate(context, [name for name in SIMULATE if any(name in figure.needs for figure in figures)])
         with ledger.part("claims"):
-            claims = evaluate(data)
+            claims = judged.evaluate(data)
             save_claims(claims, folder, request.size)
         if request.only_claims:
             return PaperResult(claims, None)
@@ -65,7 +66,7 @@ def reproduce(request: PaperRequest) -> PaperResult:
 def show(result: PaperResult) -> None:
     """Print where the report is; the claims, if only they were asked for."""
     if result.report is None:
-        showing.show(result.claims)
+        judged.show(result.claims)
     else:
         print(f"{result.report}: the report; figures and data lie beside it")
 
@@ -131,8 +132,8 @@ def simulate(context: Context, names: Iterable[str]) -> Data:
 def save_claims(claims: list[Claim], folder: pathlib.Path, size: str) -> None:
     """As data/claims.csv and, to be read, as claims.md."""
     if claims:
-        save_table(to_frame(claims), folder / "data" / "claims.csv")
-        write_text(folder / "claims.md", showing.markdown(claims, size))
+        save_table(judged.to_frame(claims), folder / "data" / "claims.csv")
+        write_text(folder / "claims.md", judged.markdown(claims, size))
 
 
 def draw(figure: Figure, data: Data, context: Context) -> Drawn:

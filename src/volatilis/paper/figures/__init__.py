@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from volatilis.paper.context import Context
-from volatilis.paper.figures import errors, examples, predictions
+from volatilis.paper.figures import predictions, simulations
 from volatilis.paper.settings import CATEGORICAL, GAUSSIAN
 from volatilis.plots import curves, generative_model, steady_state, style
 from volatilis.plots import memory as memory_plot
@@ -66,23 +66,23 @@ class Drawn(NamedTuple):
 SIMULATE: dict[str, Callable[[Context], xr.Dataset]] = {
     "prediction1": lambda context: predictions.simulate_first(context.size.subjects),
     "prediction2": lambda context: predictions.simulate_second(context.size.subjects),
-    "gaussian transient": lambda context: errors.after_change(context, GAUSSIAN),
-    "categorical transient": lambda context: errors.after_change(context, CATEGORICAL),
-    "memory": errors.memory,
-    "gaussian robustness": lambda context: errors.wrong_rate(context, GAUSSIAN),
-    "categorical robustness": lambda context: errors.wrong_rate(context, CATEGORICAL),
-    "gaussian": lambda context: errors.steady_state(context, GAUSSIAN),
-    "categorical": lambda context: errors.steady_state(context, CATEGORICAL),
+    "gaussian transient": lambda context: simulations.after_change(context, GAUSSIAN),
+    "categorical transient": lambda context: simulations.after_change(context, CATEGORICAL),
+    "memory": simulations.memory,
+    "gaussian robustness": lambda context: simulations.wrong_rate(context, GAUSSIAN),
+    "categorical robustness": lambda context: simulations.wrong_rate(context, CATEGORICAL),
+    "gaussian": lambda context: simulations.steady_state(context, GAUSSIAN),
+    "categorical": lambda context: simulations.steady_state(context, CATEGORICAL),
 }
 
 
 def _model(data: Data, figure: Canvas) -> None:
-    generative_model.draw(examples.bridge_example(), figure)
+    generative_model.draw(simulations.bridge_example(), figure)
 
 
 def _transient(task: str) -> Draw:
     def draw(data: Data, figure: Canvas) -> None:
-        example = examples.gaussian_example() if task == GAUSSIAN else examples.categorical_example()
+        example = simulations.gaussian_example() if task == GAUSSIAN else simulations.categorical_example()
         curves.draw_after_change(data[f"{task} transient"], example, figure, AFTER_CHANGE)
 
     return draw
