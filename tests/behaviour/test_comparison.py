@@ -25,8 +25,7 @@ from volatilis.behaviour.comparison.criteria import (
 from volatilis.behaviour.comparison.request import sentences
 from volatilis.behaviour.fitting.fit import fit, log_evidence
 from volatilis.behaviour.fitting.jobs import FitOptions
-from volatilis.behaviour.fitting.parameters import searched
-from volatilis.behaviour.fitting.priors import weak
+from volatilis.behaviour.fitting.parameters import searched, weak
 from volatilis.behaviour.likelihood import log_likelihood
 from volatilis.behaviour.models import Model
 from volatilis.behaviour.people import Person

@@ -8,8 +8,7 @@ from scipy import optimize, stats
 
 import volatilis as vl
 from volatilis.behaviour.fitting.fit import Fit, fit, intervals, log_evidence
-from volatilis.behaviour.fitting.parameters import RANGES, Unit, searched, unit_of
-from volatilis.behaviour.fitting.priors import Prior, Stated, parse_priors, weak
+from volatilis.behaviour.fitting.parameters import RANGES, Prior, Stated, Unit, parse_priors, searched, unit_of, weak
 from volatilis.behaviour.likelihood import log_likelihood
 from volatilis.behaviour.models import Model
 from volatilis.behaviour.people import Person

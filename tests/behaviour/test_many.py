@@ -16,7 +16,7 @@ from volatilis.behaviour.fitting import jobs
 from volatilis.behaviour.fitting.fit import Fit, fit
 from volatilis.behaviour.fitting.hierarchy import fit_groups
 from volatilis.behaviour.fitting.jobs import Failure, fit_all
-from volatilis.behaviour.fitting.priors import weak
+from volatilis.behaviour.fitting.parameters import weak
 from volatilis.behaviour.fitting.results import dataset
 from volatilis.behaviour.models import Model
 from volatilis.behaviour.people import Person

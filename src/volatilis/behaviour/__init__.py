@@ -12,7 +12,7 @@ from typing import Any as _Any
 # Nothing is imported before it is used, as in `volatilis` itself.
 _MODULES = {
     "comparison.criteria": ("Comparison", "Group", "compare", "group"),
-    "design": ("Setting", "choose", "power", "smallest"),
+    "design": ("DesignRequest", "Setting", "choose", "power", "smallest"),
     "fitting.fit": ("Fit", "fit", "intervals"),
     "fitting.hierarchy": ("fit_groups",),
     "fitting.jobs": ("Failure", "FitOptions", "fit_all"),
@@ -20,6 +20,9 @@ _MODULES = {
     "responses.registry": ("load_responses", "register_response"),
     "people": ("People", "Person", "Trials", "Source", "read_people"),
     "indicators": ("FirstWindow", "PredictRequest", "PredictResult", "SecondWindow", "analyse", "predict"),
+    "fitting.request": ("FitRequest", "fit_table"),
+    "recovery.request": ("RecoverRequest", "recover_table"),
+    "responses._base": ("Moment", "ResponseModel"),
     "recovery.recover": ("Recovery", "recover"),
     "responses": (
         "CensoredNoise",
@@ -43,6 +46,7 @@ _MODULES = {
     ),
     "fitting.results": ("load", "save", "tidy"),
     "likelihood": ("log_likelihoods",),
+    "comparison.request": ("CompareRequest", "compare_table"),
     "comparison.selection": ("Selection", "select"),
     "recovery.simulation": ("simulate",),
 }

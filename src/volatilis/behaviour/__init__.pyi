@@ -1,15 +1,18 @@
 from volatilis.behaviour.comparison.criteria import Comparison, Group, compare, group
+from volatilis.behaviour.comparison.request import CompareRequest, compare_table
 from volatilis.behaviour.comparison.selection import Selection, select
-from volatilis.behaviour.design import Setting, choose, power, smallest
+from volatilis.behaviour.design import DesignRequest, Setting, choose, power, smallest
 from volatilis.behaviour.fitting.fit import Fit, fit, intervals
 from volatilis.behaviour.fitting.hierarchy import fit_groups
 from volatilis.behaviour.fitting.jobs import Failure, FitOptions, fit_all
+from volatilis.behaviour.fitting.request import FitRequest, fit_table
 from volatilis.behaviour.fitting.results import load, save, tidy
 from volatilis.behaviour.indicators import FirstWindow, PredictRequest, PredictResult, SecondWindow, analyse, predict
 from volatilis.behaviour.likelihood import log_likelihoods
 from volatilis.behaviour.models import Model
 from volatilis.behaviour.people import People, Person, Source, Trials, read_people
 from volatilis.behaviour.recovery.recover import Recovery, recover
+from volatilis.behaviour.recovery.request import RecoverRequest, recover_table
 from volatilis.behaviour.recovery.simulation import simulate
 from volatilis.behaviour.responses import (
     CensoredNoise,
@@ -31,22 +34,27 @@ from volatilis.behaviour.responses import (
     response,
     uncertainty,
 )
+from volatilis.behaviour.responses._base import Moment, ResponseModel
 from volatilis.behaviour.responses.registry import load_responses, register_response
 
 __all__ = [
     "CensoredNoise",
     "ChoiceHabits",
+    "CompareRequest",
     "Comparison",
     "Confidence",
+    "DesignRequest",
     "Failure",
     "FirstWindow",
     "Fit",
     "FitOptions",
+    "FitRequest",
     "GaussianNoise",
     "Group",
     "Habits",
     "LaplaceNoise",
     "Model",
+    "Moment",
     "NonNegative",
     "People",
     "Person",
@@ -55,7 +63,9 @@ __all__ = [
     "PredictResult",
     "Probability",
     "Real",
+    "RecoverRequest",
     "Recovery",
+    "ResponseModel",
     "SecondWindow",
     "Selection",
     "Setting",
@@ -68,10 +78,12 @@ __all__ = [
     "analyse",
     "choose",
     "compare",
+    "compare_table",
     "estimate",
     "fit",
     "fit_all",
     "fit_groups",
+    "fit_table",
     "group",
     "intervals",
     "load",
@@ -82,6 +94,7 @@ __all__ = [
     "predict",
     "read_people",
     "recover",
+    "recover_table",
     "register_response",
     "response",
     "save",

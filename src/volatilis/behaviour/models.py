@@ -12,8 +12,8 @@ from volatilis import catalogue
 from volatilis.behaviour.responses._base import ResponseModel
 from volatilis.behaviour.responses.registry import RESPONSES, load_responses, make_response, parse_response
 from volatilis.catalogue import Recipe
-from volatilis.learners import ParticleFilter, StratifiedResampling
 from volatilis.learners._base import Learner
+from volatilis.learners._kinds import RECORDS
 
 
 class Model(NamedTuple):
@@ -45,7 +45,7 @@ class Model(NamedTuple):
 
     def samples(self) -> bool:
         """Whether the learner draws random numbers, so that its likelihood is itself random."""
-        return catalogue.LEARNERS[self.learner.name] in (ParticleFilter, StratifiedResampling)
+        return RECORDS[catalogue.LEARNERS[self.learner.name]].samples
 
 
 def models_of(family: str, learners: Sequence[str], response: str, response_files: Sequence[str] = ()) -> tuple[Model, ...]:
@@ -57,8 +57,9 @@ def models_of(family: str, learners: Sequence[str], response: str, response_file
 
 
 def noise_alone(model: Model) -> tuple[float, float] | None:
-    """Where sd is all the noise there is, and free: p and c of log P = -A / sd^p - log sd - c (`responses`); else None."""
+    """The response model's `noise_law` where sd is its only parameter that is given, and free; else None."""
     fields = model.response.fields
     if model.samples() or len(fields) != 1 or fields[0] != ("sd", catalogue.FREE):
         return None
-    return getattr(RESPONSES[model.response.name], "_noise_alone", None)
+    response: ResponseModel = RESPONSES[model.response.name](sd=1.0)
+    return response.noise_law()

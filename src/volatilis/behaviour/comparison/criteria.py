@@ -20,8 +20,7 @@ import numpy as np
 from volatilis.behaviour.comparison.selection import Selection, select
 from volatilis.behaviour.fitting.fit import Fit, log_evidence
 from volatilis.behaviour.fitting.jobs import Failure, FitOptions, Fitter, Progress, fitter
-from volatilis.behaviour.fitting.parameters import WHOLE, Unit, searched, unit_of
-from volatilis.behaviour.fitting.priors import weak
+from volatilis.behaviour.fitting.parameters import WHOLE, Unit, searched, unit_of, weak
 from volatilis.behaviour.fitting.search import Objective
 from volatilis.behaviour.models import Model
 from volatilis.behaviour.people import Person

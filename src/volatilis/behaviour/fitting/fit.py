@@ -11,8 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from volatilis.behaviour.fitting.parameters import WHOLE, Unit, searched, unit_of
-from volatilis.behaviour.fitting.priors import AnyPrior, resolved
+from volatilis.behaviour.fitting.parameters import WHOLE, AnyPrior, Unit, resolved, searched, unit_of
 from volatilis.behaviour.fitting.search import Objective, least, to_search
 from volatilis.behaviour.fitting.uncertainty import inverse_hessian, profile_intervals, warnings_about
 from volatilis.behaviour.models import Model

@@ -22,8 +22,7 @@ import numpy as np
 from volatilis._core.progress import part_of
 from volatilis.behaviour.fitting.fit import Fit, log_evidence
 from volatilis.behaviour.fitting.jobs import Failure, FitOptions, Fitter, Progress, fitter
-from volatilis.behaviour.fitting.parameters import Searched, Unit, searched, unit_of
-from volatilis.behaviour.fitting.priors import AnyPrior, Prior, weak
+from volatilis.behaviour.fitting.parameters import AnyPrior, Prior, Searched, Unit, searched, unit_of, weak
 from volatilis.behaviour.fitting.search import bounds_of
 from volatilis.behaviour.models import Model
 from volatilis.behaviour.people import Person

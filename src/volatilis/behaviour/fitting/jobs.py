@@ -18,8 +18,7 @@ from volatilis._core import sources
 from volatilis._core.jobs import Dask, Processes, Queue, run_kept, worker_count
 from volatilis._core.store import Store, digest
 from volatilis.behaviour.fitting.fit import Fit, fit
-from volatilis.behaviour.fitting.parameters import WHOLE, Unit, searched, unit_of
-from volatilis.behaviour.fitting.priors import AnyPrior, resolved
+from volatilis.behaviour.fitting.parameters import WHOLE, AnyPrior, Unit, resolved, searched, unit_of
 from volatilis.behaviour.models import Model
 from volatilis.behaviour.people import Person
 from volatilis.behaviour.responses import registry

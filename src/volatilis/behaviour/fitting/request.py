@@ -15,8 +15,7 @@ from volatilis._core.terminal import console_of, plain, table
 from volatilis.behaviour.fitting.fit import Fit
 from volatilis.behaviour.fitting.hierarchy import Group, fit_groups
 from volatilis.behaviour.fitting.jobs import Failure, FitOptions, fit_all
-from volatilis.behaviour.fitting.parameters import WHOLE, searched, unit_of
-from volatilis.behaviour.fitting.priors import CENTRAL, AnyPrior, parse_priors
+from volatilis.behaviour.fitting.parameters import CENTRAL, WHOLE, AnyPrior, parse_priors, searched, unit_of
 from volatilis.behaviour.fitting.results import dataset, save, tidy
 from volatilis.behaviour.models import Model, models_of
 from volatilis.behaviour.people import People, Source, people_of

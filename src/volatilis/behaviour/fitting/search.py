@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from volatilis._core.seeds import generator_key
-from volatilis.behaviour.fitting.parameters import Searched
-from volatilis.behaviour.fitting.priors import Prior
+from volatilis.behaviour.fitting.parameters import Prior, Searched
 from volatilis.behaviour.likelihood import Likelihood
 from volatilis.behaviour.models import Model, noise_alone
 from volatilis.behaviour.people import Person

@@ -19,8 +19,7 @@ from volatilis.behaviour.comparison.criteria import check_models, unit_of_all
 from volatilis.behaviour.comparison.selection import select
 from volatilis.behaviour.fitting.fit import Fit, log_evidence
 from volatilis.behaviour.fitting.jobs import Failure, FitOptions, fitter
-from volatilis.behaviour.fitting.parameters import WHOLE, Unit, searched
-from volatilis.behaviour.fitting.priors import weak
+from volatilis.behaviour.fitting.parameters import WHOLE, Unit, searched, weak
 from volatilis.behaviour.models import Model
 from volatilis.behaviour.people import Person
 from volatilis.behaviour.recovery.simulation import simulate

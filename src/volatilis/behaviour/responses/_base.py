@@ -70,6 +70,10 @@ class ResponseModel(Protocol):
     def chooses(self) -> bool:
         """Whether responses are choices among categories."""
 
+    def noise_law(self) -> tuple[float, float] | None:
+        """p and c where log P = -A / sd^p - log sd - c with sd alone, and A depends only on how far the response is from the
+        mean: the best sd is then known without a search. None for any other model."""
+
     def check_learner(self, learner: Learner) -> None:
         """Raises TypeError for a learner that the model cannot be combined with."""
 
@@ -120,6 +124,10 @@ class _Defaults:
         return False
 
     @python_only
+    def noise_law(self: Any) -> tuple[float, float] | None:
+        return None
+
+    @python_only
     def check_learner(self: Any, learner: Learner) -> None:
         """Any."""
 
@@ -128,7 +136,7 @@ class _Defaults:
         """Any."""
 
 
-PYTHON_ONLY = ("draw", "draws_theta", "slider_ends", "chooses", "check_learner", "check_responses")
+PYTHON_ONLY = ("draw", "draws_theta", "slider_ends", "chooses", "noise_law", "check_learner", "check_responses")
 
 
 @compiled_function

@@ -95,6 +95,10 @@ class GaussianNoise(NamedTuple):
         return rng.normal(moment.mean[0], noise_at(self, moment))
 
     @python_only
+    def noise_law(self) -> tuple[float, float]:
+        return 2.0, 0.5 * LOG_2_PI
+
+    @python_only
     def check_learner(self, learner: Learner) -> None:
         check_noise(self, learner)
 
@@ -118,13 +122,12 @@ class LaplaceNoise(NamedTuple):
         return rng.laplace(moment.mean[0], noise_at(self, moment) / math.sqrt(2.0))
 
     @python_only
+    def noise_law(self) -> tuple[float, float]:
+        return 1.0, 0.5 * math.log(2.0)
+
+    @python_only
     def check_learner(self, learner: Learner) -> None:
         check_noise(self, learner)
-
-
-# p and c of log P = -A / sd^p - log sd - c, where A depends on nothing but how far the response is from the mean
-GaussianNoise._noise_alone = (2.0, 0.5 * LOG_2_PI)  # type: ignore[attr-defined]
-LaplaceNoise._noise_alone = (1.0, 0.5 * math.log(2.0))  # type: ignore[attr-defined]
 
 
 @response
