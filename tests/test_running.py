@@ -21,8 +21,8 @@ import volatilis as vl
 import volatilis.running.stream as stream_module
 from volatilis.families._kinds import AnyFamily
 from volatilis.learners._base import Info
-from volatilis.learners._base import learner_with_one_belief as own_learner
 from volatilis.learners._hypotheses import Hypotheses
+from volatilis.learners._kinds import learner_with_one_belief as own_learner
 from volatilis.learners._one_belief import OneBelief
 
 matplotlib.use("Agg")
