@@ -100,8 +100,8 @@ def test_the_picture(ending: str, table: pathlib.Path, tmp_path: pathlib.Path) -
     ("arguments", "words"),
     [
         (("--plot", "x.jpg"), "--plot x.jpg: the ending says which kind of picture; .png, .svg, .pdf are accepted"),
-        (("--out", "x.xls"), "x.xls: the name does not say which kind of table it is"),
-        (("--selections", "x"), "x: the name does not say which kind of table it is"),
+        (("--out", "x.xls"), "x.xls: the ending of the name does not tell the kind of table"),
+        (("--selections", "x"), "x: the ending of the name does not tell the kind of table"),
         (("--prediction", "gues"), "there is no column 'gues'"),
         (("--measures", "shannon_surprise"), "at least two regressors are needed"),
         (("--measures", "shannon"), "there is no measure 'shannon'"),

@@ -173,7 +173,7 @@ CASES: dict[str, tuple[str, Any, str]] = {
     "empty": ("t.csv", b"", "t.csv is empty; a table with a header"),
     "empty gzip": ("t.csv.gz", gzip.compress(b"", mtime=0), "is empty"),
     "binary": ("t.csv", bytes(range(256)), "is a binary file; its name says csv"),
-    "Parquet as CSV": ("t.csv", b"PAR1xxxx", "is a Parquet file, other than its name says"),
+    "Parquet as CSV": ("t.csv", b"PAR1xxxx", "is a Parquet file, but its name says otherwise"),
     "CSV as Parquet": ("t.parquet", b"a,b\n1,2\n", "is not a Parquet file"),
     "cut Parquet": ("t.parquet", cut_parquet, "is damaged or cut short"),
     "cut gzip": ("t.csv.gz", cut_gzip, "is damaged or cut short"),
@@ -182,12 +182,12 @@ CASES: dict[str, tuple[str, Any, str]] = {
     "UTF-16": ("t.csv", "a,b\n1,2\n".encode("utf-16"), "UTF-16; save it as UTF-8"),
     "Latin-1": ("t.csv", b"a,b\n1,caf\xe9\n", "not text in UTF-8"),
     "Latin-1 JSON": ("t.jsonl", b'{"a": "caf\xe9"}\n', "not text in UTF-8"),
-    "ragged": ("t.csv", b"a,b\n1,2\n3,4,5\n", "row 2 has 3 values where the header has 2: '3,4,5'"),
-    "twice": ("t.csv", b"a,b,a\n1,2,3\n", "two columns named 'a'"),
+    "ragged": ("t.csv", b"a,b\n1,2\n3,4,5\n", "row 2 has 3 values, the header 2: '3,4,5'"),
+    "twice": ("t.csv", b"a,b,a\n1,2,3\n", "two columns are named 'a'"),
     "not JSON": ("t.jsonl", b'{"a": 1}\n{"a": \n', "row 2 is not JSON"),
     "no object": ("t.jsonl", b"[1, 2]\n", "row 1 is not an object"),
     "no columns": ("t.jsonl", b"{}\n", "no row has a column"),
-    "unknown ending": ("t.xlsx", b"PK", "the name does not say which kind of table it is; .csv, .tsv"),
+    "unknown ending": ("t.xlsx", b"PK", "the ending of the name does not tell the kind of table; accepted are .csv, .tsv"),
     "compressed Parquet": ("t.parquet.gz", b"", "Parquet is compressed inside"),
 }
 
@@ -217,7 +217,9 @@ def test_a_folder_a_loop_and_nothing(tmp_path: pathlib.Path) -> None:
 
 
 def test_the_nearest_column_is_named() -> None:
-    with pytest.raises(TableError, match=r"no column 'Outcom' \(the outcome\); there are 'x', 'outcome'; did you mean 'outcome'"):
+    with pytest.raises(
+        TableError, match=r"no column 'Outcom' \(the outcome\); the columns are 'x', 'outcome'; did you mean 'outcome'"
+    ):
         tables.column_named(["x", "outcome"], "Outcom", "t.csv", "the outcome")
 
 

@@ -222,7 +222,7 @@ def test_mistakes_in_the_order(tmp_path: pathlib.Path) -> None:
         ({"by": ("subjects",)}, r"no column 'subjects' \(a group\).*did you mean 'subject'"),
         ({"reset": "blok"}, r"no column 'blok' \(where learners start anew\)"),
         ({"missing": "ignore"}, "missing = 'ignore' is not accepted"),
-        ({"measures": ("surprise",)}, "there is no measure 'surprise'; there are mean, "),
+        ({"measures": ("surprise",)}, "there is no measure 'surprise'; accepted are mean, "),
         ({"learners": ()}, "no learner is given"),
         ({"workers": 0}, "workers = 0 is not accepted"),
         ({"measures": ("variance",), "learners": tuple(catalogue.parse_learners(["leaky:omega=0.5"]))}, "none of the learners"),

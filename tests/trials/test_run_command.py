@@ -87,7 +87,7 @@ def test_the_files_own_name_of_subject(trials: pathlib.Path, tmp_path: pathlib.P
         (["trials.csv", *ASKED, "--outcome", "outcom"], "did you mean 'outcome'"),
         (["trials.csv", "--family", "gausian:sigma=1", "--learner", "varsmile:m=0.1"], "did you mean gaussian"),
         (["trials.csv", *ASKED, "--out", "there/is/none.csv"], "cannot write there/is/none.csv: No such file or directory"),
-        (["trials.csv", *ASKED, "--out", "o.xlsx"], "o.xlsx: the name does not say which kind of table it is"),
+        (["trials.csv", *ASKED, "--out", "o.xlsx"], "o.xlsx: the ending of the name does not tell the kind of table"),
         (["trials.csv", *ASKED, "--workers", "0"], "--workers"),
         (["trials.csv", "--family", "bernoulli", "--learner", "varsmile:m=0.1"], "row 1, column 'outcome'"),
     ],

@@ -129,7 +129,7 @@ def test_missing_values(missing: str) -> None:
         (["--missing", "maybe"], "missing = 'maybe' is not accepted"),
         (["--alarm", "1.5"], "--alarm 1.5: a number from 0 to 1 is accepted"),
         (["--save-every", "-1", "--state", "{state}"], "--save-every -1.0: seconds, 0 or more"),
-        (["--value", "a,b"], "the family observes 1 numbers at a time; --value names 2"),
+        (["--value", "a,b"], "an observation of this family has 1 number; --value names 2 fields"),
         (["--categories", "a,b"], "does not have as many"),
         (["nowhere.log"], "nowhere.log: No such file"),
         (["--replay", __file__, "--state", "{state}"], "--replay is for a pipe"),
@@ -158,7 +158,7 @@ def test_learners_without_an_adaptation_rate() -> None:
     assert "no adaptation rate" in watch(*leaky, "--alarm", "0.5", text="20\n", both=False).stderr
     assert "raises none" in watch(*leaky, "--only-alarms", text="20\n", both=False).stderr
     column = watch("--family", "gaussian:sigma=column:s", "--learner", "varsmile:m=0.1", text="20\n", both=False)
-    assert "a parameter from a column is accepted by volatilis run" in column.stderr
+    assert "volatilis watch cannot take a parameter from a column; volatilis run can" in column.stderr
 
 
 @pytest.mark.parametrize("data", [b"", b"\n\n", b"\x00\x01\x02\xff\xfe", b"value\n"], ids=["empty", "blank", "binary", "header"])

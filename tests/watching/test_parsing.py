@@ -108,7 +108,7 @@ def test_keys_of_several_fields_and_numbers_as_keys() -> None:
     [
         ('{"x": 1}', "'a' is an object; it is the key, so a text or a number is accepted"),
         ("[1]", "'a' is a list; it is the key"),
-        ("null", "'a' is missing; every line needs one"),
+        ("null", "'a' is missing; it is the key, so every line needs it"),
     ],
 )
 def test_what_is_no_key(key: str, said: str) -> None:
@@ -149,14 +149,14 @@ def test_categories_and_truth() -> None:
 WRONG = [
     ('{"value":', "it is not JSON (Expecting value)"),
     ('{"value":1} {"value":2}', "it is not JSON (Extra data)"),
-    ('{"valu":1}', "there is no 'value'; there are 'valu'; did you mean 'valu'?"),
+    ('{"valu":1}', "there is no field 'value'; the fields are 'valu'; did you mean 'valu'?"),
     ('{"value":"1,5"}', "'value' is '1,5', not a number (a decimal point, not a comma)"),
     ('{"value":"1_000"}', "'value' is '1_000', not a number"),
     ('{"value":Infinity}', "'value' is inf; it must be a finite number"),
     ('{"value":[1]}', "'value' is not a number"),
     ('{"value":true}', "'value' is not a number"),
     ('{"value":1' + "0" * 400 + "}", "'value' has too many digits"),
-    ("1.5", 'the lines are such as {"value": 1.25}, and this is not'),
+    ("1.5", 'the first lines are like {"value": 1.25}, and this one is not'),
     ("[" * 100_000, "it is not JSON (nested too deeply)"),
     ('{"value":"\udcff"}', "it is not text in UTF-8"),
 ]
@@ -176,7 +176,7 @@ WRONG_CSV = [
     ("a,x", "'value' is 'x', not a number"),
     ("a", "it has 1 columns, and the header 'sensor,value' has 2"),
     ("a,1,2", "it has 3 columns"),
-    (",1", "'sensor' is missing; every line needs one"),
+    (",1", "'sensor' is missing; it is the key, so every line needs it"),
     ("\0,x", "it is binary: it has bytes of value 0"),
     ('"a,1', "it is not CSV (unexpected end of data)"),
     ("a,1_0", "'value' is '1_0', not a number"),
@@ -208,15 +208,18 @@ def test_values_that_the_family_refuses() -> None:
 
 
 def test_a_header_that_is_wrong_stops() -> None:
-    with pytest.raises(ValueError, match=r"there is no 'value'; there are 'Value', 'b'; did you mean 'Value'\?; --value says"):
+    with pytest.raises(
+        ValueError,
+        match=r"there is no field 'value'; the fields are 'Value', 'b'; did you mean 'Value'\?; name the column with --value",
+    ):
         parsed("Value,b\n1,2\n")
-    with pytest.raises(ValueError, match=r"there is no 'sensor'.*--key says"):
+    with pytest.raises(ValueError, match=r"there is no field 'sensor'.*name the column with --key"):
         parsed("value,b\n1,2\n", key=("sensor",))
     with pytest.raises(ValueError, match="has carriage returns in it: lines must end in line feeds"):
         parsed("value,b\r1,2\r3,4\r")
     with pytest.raises(ValueError, match="is not the header of a CSV"):
         parsed('value,"b\n1,2\n')
-    with pytest.raises(ValueError, match="two columns 'value'"):
+    with pytest.raises(ValueError, match="two columns are named 'value'"):
         parsed("value,value\n1,2\n")
 
 

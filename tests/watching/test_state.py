@@ -66,7 +66,7 @@ def test_a_state_of_something_else_is_refused(tmp_path: pathlib.Path, changed: l
     done = watch(*[x for pair in options.items() for x in pair], text=LINES, both=False)
     assert done.returncode == 2
     assert said in done.stderr
-    assert "left as it is" in done.stderr
+    assert "not changed" in done.stderr
     assert done.stdout == ""
     assert kept.read_bytes() == before
 

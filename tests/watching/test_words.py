@@ -65,4 +65,4 @@ def test_the_first_start_says_that_it_compiles(tmp_path: pathlib.Path, quiet: bo
             os.close(end)
         assert done.returncode == 0
         assert len(rows(done.stdout)) == 1
-    assert ["compiling this learner, once" in text for text in said] == [not quiet, False]
+    assert ["compiling this learner: this takes some seconds, once" in text for text in said] == [not quiet, False]

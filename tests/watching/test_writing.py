@@ -94,6 +94,6 @@ def test_what_is_refused() -> None:
         Format(GAUSSIAN, FIELDS, "xml", None, True)
     with pytest.raises(ValueError, match="'bayesian_surprise' is not accepted; VarSMiLe has mean"):
         Format(GAUSSIAN, FIELDS, "csv", ["bayesian_surprise"], True)
-    with pytest.raises(ValueError, match="'mean' would stand twice"):
+    with pytest.raises(ValueError, match="'mean' would come twice"):
         Format(GAUSSIAN, FIELDS._replace(key=("mean",)), "csv", None, True)
     assert "adaptation_rate" not in Format(vl.Leaky(vl.Gaussian(1.0), 0.9), FIELDS, "csv", None, False).names

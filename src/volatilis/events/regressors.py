@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -115,7 +115,7 @@ def is_constant(values: np.ndarray) -> bool:
     return bool(high / 2.0 - low / 2.0 <= ROUNDING / 2.0 * max(abs(low), abs(high)))  # halves cannot overflow
 
 
-def _within(codes: np.ndarray, values: np.ndarray, statistic: Callable[[np.ndarray], Any]) -> np.ndarray:
+def _within(codes: np.ndarray, values: np.ndarray, statistic: Callable[[np.ndarray], np.floating]) -> np.ndarray:
     """Per row, a statistic of the values present in the same run or subject; NaN where none is present."""
     statistics = np.full(len(values), np.nan)
     order = np.argsort(codes, kind="stable")

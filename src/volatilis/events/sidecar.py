@@ -13,6 +13,7 @@ from volatilis._core.fields import given_fields
 from volatilis.events.regressors import Regressor
 from volatilis.events.request import EventsRequest
 from volatilis.events.runs import TRIAL_TYPE, Run
+from volatilis.learners._base import Learner
 from volatilis.trials import MEASURES, Result
 
 PAPER = (
@@ -113,7 +114,7 @@ def _computed(regressor: Regressor, run: Run, result: Result, request: EventsReq
     return described | {"MissingValues": int(absent.sum()), "InfiniteValuesAsMissing": int(regressor.infinite.sum())}
 
 
-def _parameters(run: Run, result: Result, learners: list[Any]) -> dict[str, Any]:
+def _parameters(run: Run, result: Result, learners: list[Learner]) -> dict[str, Any]:
     """Once, where all groups of the run have the same; else one entry per group."""
     parameters = [
         {

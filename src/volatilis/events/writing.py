@@ -25,11 +25,11 @@ class Staged:
 
     def add(self, files: Mapping[str, str], progress: Callable[[float], None] = lambda share: None) -> None:
         """Write them where nobody sees them; an error if one is there already and may not be replaced."""
-        there = [name for name in files if (self._folder / name).exists()]
-        if there and not self._overwrite:
-            more = f" and {len(there) - 1} more of these files" if len(there) > 1 else ""
+        existing = [name for name in files if (self._folder / name).exists()]
+        if existing and not self._overwrite:
+            more = f" and {len(existing) - 1} more of these files" if len(existing) > 1 else ""
             raise ValueError(
-                f"{self._folder} holds {there[0]}{more} already; --overwrite replaces them, or name another folder; "
+                f"{self._folder} already holds {existing[0]}{more}; --overwrite replaces them, or name another folder; "
                 "nothing was written"
             )
         try:

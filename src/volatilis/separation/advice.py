@@ -2,17 +2,18 @@
 
 The limits behind them: two regressors can be told apart where there are as many trials as are needed (`relations`) and the
 difference is worth 30 of them; a variance inflation factor above 10 is too much; 20 trials are enough for a selection. They are
-conventions, stated in what is said.
+conventions; the sentences state them.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from volatilis.separation.equivalences import AT_FIRST
 from volatilis.separation.relations import Pair
 from volatilis.separation.study import Separation
+from volatilis.tables import counted
 
 FEW_CARRIERS = 30.0
 TOO_INFLATED = 10.0
@@ -86,7 +87,7 @@ def _summary(separation: Separation, verdicts: dict[Pair, str]) -> str:
     apart = sum(v == YES for v in verdicts.values())
     effect = separation.request.effect
     return (
-        f"{apart} of {count(len(verdicts), 'pair')} of regressors can be told apart with these {separation.trials:,} trials, "
+        f"{apart} of {counted(len(verdicts), 'pair')} of regressors can be told apart with these {separation.trials:,} trials, "
         f"by an indicator that correlates at {effect:g} in each trial with the measure it reflects (--effect)."
     )
 
@@ -95,29 +96,29 @@ def _paper_question(separation: Separation, verdicts: dict[Pair, str]) -> list[s
     """Shannon or Bayes Factor surprise: one sentence per verdict and reason, for all learners that share them."""
     columns = separation.regressors.columns
     groups: dict[tuple[str, str], list[str]] = {}
-    for pair, found in verdicts.items():
+    for pair, answer in verdicts.items():
         one, other = columns[pair.first], columns[pair.second]
         if one.label == other.label and {one.measure, other.measure} == {"log_bayes_factor_surprise", "shannon_surprise"}:
             proven = separation.equivalence(pair)
-            needs = f", {pair.needed:,.0f} trials needed" if found in (YES, TOO_FEW) else ""
+            needs = f", {pair.needed:,.0f} trials needed" if answer in (YES, TOO_FEW) else ""
             reason = "" if proven is None else f": {proven.reason}"
-            own = f"{one.label} (rank correlation {correlation(pair.spearman)}{needs})"
-            groups.setdefault((found, reason), []).append(own)
-    said = []
-    for (found, reason), labels in groups.items():
-        flat = found in (SHAPE, NEARLY)
+            label = f"{one.label} (rank correlation {correlation(pair.spearman)}{needs})"
+            groups.setdefault((answer, reason), []).append(label)
+    sentences = []
+    for (answer, reason), labels in groups.items():
+        flat = answer in (SHAPE, NEARLY)
         remedy = ". An informative prior, known to the person, would separate them" if flat and reason else ""
-        remedy = ". This rests on the prior that the learner is given: people must have it too" if found == YES else remedy
-        said.append(f"Shannon and Bayes Factor surprise {CAN[found]} for {listed(labels)}{reason}{remedy}.")
-    return said
+        remedy = ". This rests on the prior that the learner is given: people must have it too" if answer == YES else remedy
+        sentences.append(f"Shannon and Bayes Factor surprise {CAN[answer]} for {listed(labels)}{reason}{remedy}.")
+    return sentences
 
 
 def _groups(separation: Separation, verdicts: dict[Pair, str], wanted: str, words: str) -> list[str]:
     """Regressors that hang together by one verdict; those with the same reasons in one sentence."""
     names = separation.regressors.names
     groups: list[set[int]] = []
-    for pair, found in verdicts.items():
-        if found == wanted:
+    for pair, answer in verdicts.items():
+        if answer == wanted:
             touching = [group for group in groups if pair.first in group or pair.second in group]
             groups = [group for group in groups if group not in touching]
             groups.append({pair.first, pair.second}.union(*touching))
@@ -129,29 +130,29 @@ def _groups(separation: Separation, verdicts: dict[Pair, str], wanted: str, word
 
 
 def _reasons(separation: Separation, pairs: Iterable[Pair]) -> str:
-    found = [separation.equivalence(pair) for pair in pairs]
-    reasons = ("as these outcomes show; nothing proves it" if one is None else one.reason for one in found)
+    proofs = [separation.equivalence(pair) for pair in pairs]
+    reasons = ("as these outcomes show; nothing proves it" if proof is None else proof.reason for proof in proofs)
     return "; ".join(dict.fromkeys(part for reason in reasons for part in reason.split("; ")))
 
 
 def _at_first(separation: Separation) -> list[str]:
     """One sentence per two learners, not per measure."""
     label = {column.name: column.label for column in separation.regressors.columns}
-    there = {(label[e.first], label[e.second]): e for e in separation.equivalences if e.kind == AT_FIRST}
+    at_first = {(label[e.first], label[e.second]): e for e in separation.equivalences if e.kind == AT_FIRST}
     return [
         f"{one} and {other} hold the same belief in the first {e.until} trials of each block: only later ones tell them apart."
-        for (one, other), e in there.items()
+        for (one, other), e in at_first.items()
     ]
 
 
-def _named(separation: Separation, verdicts: dict[Pair, str], wanted: str, words: object) -> list[str]:
+def _named(separation: Separation, verdicts: dict[Pair, str], wanted: str, words: Callable[[Pair], str]) -> list[str]:
     """The pairs of a verdict, the closest by name and the others by number."""
-    there = sorted((pair for pair, found in verdicts.items() if found == wanted), key=lambda pair: -abs(pair.pearson))
-    if not there:
+    chosen = sorted((pair for pair, answer in verdicts.items() if answer == wanted), key=lambda pair: -abs(pair.pearson))
+    if not chosen:
         return []
     names = separation.regressors.names
-    shown = [f"{names[p.first]} and {names[p.second]} {words(p)}" for p in there[:MOST_NAMED]]  # type: ignore[operator]
-    more = f"; and {count(len(there) - MOST_NAMED, 'more pair')}" if len(there) > MOST_NAMED else ""
+    shown = [f"{names[p.first]} and {names[p.second]} {words(p)}" for p in chosen[:MOST_NAMED]]
+    more = f"; and {counted(len(chosen) - MOST_NAMED, 'more pair')}" if len(chosen) > MOST_NAMED else ""
     start = "These trials are too few to tell apart " if wanted == TOO_FEW else "The difference rests on few trials for "
     return [f"{start}{'; '.join(shown)}{more}."]
 
@@ -162,77 +163,77 @@ def _too_few(pair: Pair) -> str:
 
 
 def _rests_on_few(pair: Pair) -> str:
-    return f"(worth {pair.effective:.1f} trials; 90 % of it in {count(pair.most, 'trial')})"
+    return f"(worth {pair.effective:.1f} trials; 90 % of it in {counted(pair.most, 'trial')})"
 
 
 def _tails(separation: Separation) -> list[str]:
     names, columns = separation.regressors.names, separation.regressors.columns
-    said = []
+    sentences = []
     for i, tail in enumerate(separation.tails):
         if tail.effective < min(FEW_CARRIERS, 0.5 * separation.trials):
             instead = "; use log S_BF" if columns[i].measure == "bayes_factor_surprise" else ""
-            said.append(
+            sentences.append(
                 f"{names[i]} is a regressor of few trials: its variance is worth {tail.effective:.1f} of {separation.trials:,}"
                 f"{instead}."
             )
-    return said
+    return sentences
 
 
 def _at_starts(separation: Separation, verdicts: dict[Pair, str]) -> list[str]:
     """Differences that are those of first trials, where the belief is the prior and S_BF is 1 by definition."""
     names = separation.regressors.names
-    there = [
+    pairs = [
         f"{names[p.first]} and {names[p.second]} ({100 * max(p.first_alone.at_starts, p.second_alone.at_starts):.0f} %)"
-        for p, found in verdicts.items()
-        if found in (YES, RESTS_ON_FEW) and max(p.first_alone.at_starts, p.second_alone.at_starts) > MOSTLY
+        for p, answer in verdicts.items()
+        if answer in (YES, RESTS_ON_FEW) and max(p.first_alone.at_starts, p.second_alone.at_starts) > MOSTLY
     ]
-    if not there:
+    if not pairs:
         return []
-    more = f" and {count(len(there) - MOST_NAMED, 'more pair')}" if len(there) > MOST_NAMED else ""
+    more = f" and {counted(len(pairs) - MOST_NAMED, 'more pair')}" if len(pairs) > MOST_NAMED else ""
     return [
         "First trials of blocks, where the belief is still the prior, hold most of what tells apart "
-        f"{', '.join(there[:MOST_NAMED])}{more}: without them these are closer than it seems."
+        f"{', '.join(pairs[:MOST_NAMED])}{more}: without them these are closer than it seems."
     ]
 
 
 def _inflated(separation: Separation) -> list[str]:
     names = separation.regressors.names
-    infinite = [i for i, own in enumerate(separation.own_inflations) if math.isinf(own.factor)]
-    high = [i for i, own in enumerate(separation.own_inflations) if TOO_INFLATED < own.factor < math.inf]
-    said = []
+    infinite = [i for i, one in enumerate(separation.own_inflations) if math.isinf(one.factor)]
+    high = [i for i, one in enumerate(separation.own_inflations) if TOO_INFLATED < one.factor < math.inf]
+    sentences = []
     if infinite and separation.trials - separation.runs < len(names):
-        said.append("There are too few trials for one model with all of these regressors.")
+        sentences.append("There are too few trials for one model with all of these regressors.")
     elif infinite:
-        said.append(
+        sentences.append(
             f"{listed([names[i] for i in infinite])} are sums of multiples of other measures: never in one model together."
         )
     if high:
-        said.append(
+        sentences.append(
             f"In one model with all measures of the same learner {listed([names[i] for i in high])} would have a variance "
             f"inflation factor above {TOO_INFLATED:g}: leave some out."
         )
-    return said
+    return sentences
 
 
 def _first_prediction(separation: Separation) -> list[str]:
-    said = []
+    sentences = []
     for label in separation.selected_labels:
-        own = [s for s in separation.selected if s.label == label and s.prediction == 1 and s.at > 0.0]
-        fewer = {d: min(s.trials for s in own if s.at == d) for d in dict.fromkeys(s.at for s in own)}
+        selected = [s for s in separation.selected if s.label == label and s.prediction == 1 and s.at > 0.0]
+        fewer = {d: min(s.trials for s in selected if s.at == d) for d in dict.fromkeys(s.at for s in selected)}
         enough = [d for d, trials in fewer.items() if trials >= ENOUGH]
         most = f"{max(fewer.values())} at most"
-        said.append(f"{label} at {count(len(enough), 'value')} of delta{_span(enough) if enough else f' ({most})'}")
-    return [f"Prediction 1 has {ENOUGH} trials or more of both sign biases with {'; '.join(said)}."] if said else []
+        sentences.append(f"{label} at {counted(len(enough), 'value')} of delta{_span(enough) if enough else f' ({most})'}")
+    return [f"Prediction 1 has {ENOUGH} trials or more of both sign biases with {'; '.join(sentences)}."] if sentences else []
 
 
 def _second_prediction(separation: Separation) -> list[str]:
-    said = []
+    sentences = []
     for label in separation.selected_labels:
-        own = [s for s in separation.selected if s.label == label and s.prediction == 2]
-        enough = [s.at for s in own if s.trials >= ENOUGH]
+        selected = [s for s in separation.selected if s.label == label and s.prediction == 2]
+        enough = [s.at for s in selected if s.trials >= ENOUGH]
         few = "" if len(enough) >= FEWEST_POINTS else f"; a slope needs {FEWEST_POINTS} at least"
-        said.append(f"{label} at {count(len(enough), 'value')} of p{_span(enough)}{few}")
-    return [f"Prediction 2 has {ENOUGH} trials or more with {'; '.join(said)}."] if said else []
+        sentences.append(f"{label} at {counted(len(enough), 'value')} of p{_span(enough)}{few}")
+    return [f"Prediction 2 has {ENOUGH} trials or more with {'; '.join(sentences)}."] if sentences else []
 
 
 def _span(values: Sequence[float]) -> str:
@@ -248,7 +249,3 @@ def correlation(value: float) -> str:
 def listed(names: Sequence[str]) -> str:
     """a, b and c."""
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-
-
-def count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")

@@ -15,13 +15,13 @@ from volatilis.separation.advice import (
     YES,
     advice,
     correlation,
-    count,
     listed,
     verdict,
 )
 from volatilis.separation.relations import Inflation
 from volatilis.separation.selections import Selected
 from volatilis.separation.study import Separation
+from volatilis.tables import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -62,7 +62,7 @@ def _bullet(sentence: str) -> Padding:
 def _heading(separation: Separation) -> str:
     without = separation.rows - separation.trials
     left_out = f", {without:,} rows without an outcome left out" if without else ""
-    lines = [f"{separation.trials:,} trials in {count(separation.runs, 'run')}{left_out}; all is centred within runs"]
+    lines = [f"{separation.trials:,} trials in {counted(separation.runs, 'run')}{left_out}; all is centred within runs"]
     lines += [f"[yellow]{name}[/yellow] {reason}: set aside" for name, reason in separation.regressors.aside]
     return "\n".join(lines)
 
@@ -74,9 +74,9 @@ def _regressors(separation: Separation) -> Table:
     headings = ("regressor", "worth, trials", *factor_headings, "depends on")
     regressors = table("l" + "r" * (len(headings) - 2) + "l", headings, title="Regressors")
     for i, name in enumerate(names):
-        own, whole = separation.own_inflations[i], separation.inflations[i]
-        factors = [_factor(own), *([_factor(whole)] if several else [])]
-        depends = ", ".join(names[k] for k in (own.depends_on or whole.depends_on))
+        within, among = separation.own_inflations[i], separation.inflations[i]
+        factors = [_factor(within), *([_factor(among)] if several else [])]
+        depends = ", ".join(names[k] for k in (within.depends_on or among.depends_on))
         regressors.add_row(name, f"{separation.tails[i].effective:,.0f}", *factors, depends)
     return regressors
 
@@ -89,7 +89,7 @@ def _pairs(separation: Separation) -> Table:
     headings = ("", "", "Pearson", "Spearman", "carried by", "90 % in", "needed", "told apart?")
     pairs = table("llrrrrrl", headings, title=f"Pairs{more}")
     for pair in closest[:MOST_PAIRS]:
-        found = verdict(separation, pair)
+        answer = verdict(separation, pair)
         needed = "-" if math.isinf(pair.needed) else f"{pair.needed:,.0f}"
         pairs.add_row(
             names[pair.first],
@@ -99,7 +99,7 @@ def _pairs(separation: Separation) -> Table:
             f"{pair.effective:,.0f}",
             f"{pair.most:,}",
             needed,
-            f"[{COLOURS[found]}]{found}[/]",
+            f"[{COLOURS[answer]}]{answer}[/]",
         )
     return pairs
 
@@ -107,7 +107,7 @@ def _pairs(separation: Separation) -> Table:
 def _show_selections(console: Console, separation: Separation) -> None:
     reasons = dict.fromkeys(reason for _, reason in separation.unselected)
     for reason in reasons:
-        labels = listed([label for label, own in separation.unselected if own == reason])
+        labels = listed([label for label, why in separation.unselected if why == reason])
         console.print(f"The paper's predictions with {labels}: none, since {reason}.")
     if not separation.selected:
         return

@@ -17,11 +17,12 @@ whose last two terms increase in S. So where P(y; pi_0) is the same for all outc
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 
 from volatilis.families import Bernoulli, Categorical, Gaussian, MultivariateGaussian
+from volatilis.families._base import Family
 from volatilis.learners import (
     ExactBayes,
     Merge,
@@ -33,6 +34,7 @@ from volatilis.learners import (
     StratifiedResampling,
     VarSMiLe,
 )
+from volatilis.learners._base import Learner
 from volatilis.separation.regressors import centred
 from volatilis.trials import Column
 from volatilis.trials.groups import Key
@@ -53,7 +55,7 @@ class Flatness(NamedTuple):
     share: float
 
 
-class Found(NamedTuple):
+class Relation(NamedTuple):
     """How two measures are related, and why. `until`: up to which trial of a block, where it is so at first only."""
 
     kind: str
@@ -72,45 +74,45 @@ class Equivalence(NamedTuple):
 
 
 def equivalences(
-    columns: list[Column], learners: Mapping[tuple[str, Key], Any], flatness: Mapping[str, Flatness], longest: int
+    columns: list[Column], learners: Mapping[tuple[str, Key], Learner], flatness: Mapping[str, Flatness], longest: int
 ) -> dict[tuple[int, int], Equivalence]:
     """Between all pairs of columns, by their places; `longest` is the number of trials of the longest block.
 
     A relation must hold in every group.
     """
     groups = _different(learners, {column.label for column in columns})
-    found = {}
+    relations = {}
     for i, first in enumerate(columns):
         for j, second in enumerate(columns[i + 1 :], i + 1):
-            own = [_between(first, second, group, flatness, longest) for group in groups]
-            weakest = _weakest(own)
+            weakest = _weakest([_between(first, second, group, flatness, longest) for group in groups])
             if weakest is not None:
-                found[i, j] = Equivalence(first.name, second.name, weakest.kind, weakest.reason, weakest.until)
-    return found
+                relations[i, j] = Equivalence(first.name, second.name, weakest.kind, weakest.reason, weakest.until)
+    return relations
 
 
-def _different(learners: Mapping[tuple[str, Key], Any], labels: Iterable[str]) -> list[dict[str, Any]]:
+def _different(learners: Mapping[tuple[str, Key], Learner], labels: Iterable[str]) -> list[dict[str, Learner]]:
     """The learners by label, once for each combination of parameters that groups have."""
-    groups: dict[Key, dict[str, Any]] = {}
+    groups: dict[Key, dict[str, Learner]] = {}
     for (label, key), learner in learners.items():
         if label in labels:
             groups.setdefault(key, {})[label] = learner
     return list({repr(group): group for group in groups.values()}.values())
 
 
-def _weakest(found: list[Found | None]) -> Found | None:
-    there = [one for one in found if one is not None]
-    if len(there) < len(found):
+def _weakest(relations: list[Relation | None]) -> Relation | None:
+    """What holds in every group; nothing where some group has no relation."""
+    present = [one for one in relations if one is not None]
+    if len(present) < len(relations):
         return None
-    at_first = [one for one in there if one.until is not None]
+    at_first = [one for one in present if one.until is not None]
     if at_first:
         return min(at_first, key=lambda one: one.until or 0)
-    return max(there, key=lambda one: ORDER.index(one.kind))
+    return max(present, key=lambda one: ORDER.index(one.kind))
 
 
 def _between(
-    first: Column, second: Column, group: Mapping[str, Any], flatness: Mapping[str, Flatness], longest: int
-) -> Found | None:
+    first: Column, second: Column, group: Mapping[str, Learner], flatness: Mapping[str, Flatness], longest: int
+) -> Relation | None:
     one, other = group[first.label], group[second.label]
     if first.label == second.label:
         return within(one, first, second, flatness.get(first.label))
@@ -124,48 +126,48 @@ def _between(
         return shared if all(carries_over) else None
     if shared.until is not None:
         return None
-    own = within(other, first, second, flatness.get(second.label)) if carries_over[0] else None
-    if own is None and carries_over[1]:
-        own = within(one, first, second, flatness.get(first.label))
-    return None if own is None else own._replace(reason=f"{shared.reason}; {own.reason}")
+    relation = within(other, first, second, flatness.get(second.label)) if carries_over[0] else None
+    if relation is None and carries_over[1]:
+        relation = within(one, first, second, flatness.get(first.label))
+    return None if relation is None else relation._replace(reason=f"{shared.reason}; {relation.reason}")
 
 
 # --- within one learner --------------------------------------------------------------------------------------------------
 
 
-def within(learner: Any, first: Column, second: Column, flatness: Flatness | None) -> Found | None:
+def within(learner: Learner, first: Column, second: Column, flatness: Flatness | None) -> Relation | None:
     """Between two measures of one learner."""
     measures = {first.measure, second.measure}
     ratio = RATIO if _kind(learner) is SMiLe else (*RATIO, "adaptation_rate")
     if measures == set(SHANNON):
-        return Found("mirrored", "the Shannon surprise is minus the logarithm of the predictive probability")
+        return Relation("mirrored", "the Shannon surprise is minus the logarithm of the predictive probability")
     if measures == set(RATIO):
-        return Found("monotone", "the logarithm is monotone")
+        return Relation("monotone", "the logarithm is monotone")
     if measures <= set(ratio):
-        return Found("monotone", "the adaptation rate is m S_BF / (1 + m S_BF), which increases in S_BF")
+        return Relation("monotone", "the adaptation rate is m S_BF / (1 + m S_BF), which increases in S_BF")
     if len(measures & set(ratio)) == 1 and len(measures & set(SHANNON)) == 1:
         return _flat(learner.family, flatness)
     if "variance" in measures and measures <= {"variance", "run_length"} and _precision_is_run_length(learner):
-        return Found("monotone", "the variance of one Gaussian belief is a function of its run length alone")
+        return Relation("monotone", "the variance of one Gaussian belief is a function of its run length alone")
     if len(measures) == 1 and isinstance(learner.family, Categorical) and learner.family.k == 2:
-        mirrored = Found("mirrored", "two probabilities sum to one")
-        return {"mean": mirrored, "variance": Found("identical", "two probabilities sum to one")}.get(first.measure)
+        mirrored = Relation("mirrored", "two probabilities sum to one")
+        return {"mean": mirrored, "variance": Relation("identical", "two probabilities sum to one")}.get(first.measure)
     return None
 
 
-def _flat(family: Any, flatness: Flatness | None) -> Found | None:
+def _flat(family: Family, flatness: Flatness | None) -> Relation | None:
     """Shannon and Bayes Factor surprise."""
     therefore = "so the Shannon surprise is a function of S_BF alone"
     if isinstance(family, Categorical):
-        return Found("monotone", f"the prior gives all {family.k} categories the same probability, {therefore}")
+        return Relation("monotone", f"the prior gives all {family.k} categories the same probability, {therefore}")
     if isinstance(family, Bernoulli) and family.a == family.b:
-        return Found("monotone", f"the prior gives both outcomes the same probability, {therefore}")
+        return Relation("monotone", f"the prior gives both outcomes the same probability, {therefore}")
     if flatness is None:
         return None
     if flatness.range <= 1e-10:
-        return Found("monotone", f"the prior gives all outcomes of a run the same probability, {therefore}")
+        return Relation("monotone", f"the prior gives all outcomes of a run the same probability, {therefore}")
     if flatness.share < NEARLY_FLAT:
-        return Found(
+        return Relation(
             "nearly monotone",
             f"the prior is as good as flat: the outcomes' log probability under it ranges over {flatness.range:.2g} nats "
             f"within a run, its standard deviation is {100 * flatness.share:.2g} % of the Shannon surprise's",
@@ -173,72 +175,72 @@ def _flat(family: Any, flatness: Flatness | None) -> Found | None:
     return None
 
 
-def _precision_is_run_length(learner: Any) -> bool:
+def _precision_is_run_length(learner: Learner) -> bool:
     """Whether precision is the prior's plus the run length, in units of what one observation tells."""
-    kind = _kind(learner)
     if not isinstance(learner.family, (Gaussian, MultivariateGaussian)):
         return False
-    if kind in (VarSMiLe, Nas10Star, Nas12Star):
+    if isinstance(learner, (VarSMiLe, Nas10Star, Nas12Star)):
         return True
-    return kind in (MessagePassing, StratifiedResampling, ParticleFilter) and learner.n == 1
+    return isinstance(learner, (MessagePassing, StratifiedResampling, ParticleFilter)) and learner.n == 1
 
 
 # --- between learners ----------------------------------------------------------------------------------------------------
 
 
-def same_belief(one: Any, other: Any, longest: int) -> Found | None:
+def same_belief(one: Learner, other: Learner, longest: int) -> Relation | None:
     """Whether two learners hold the same belief, always or in the first trials of a block."""
     kinds = {_kind(one), _kind(other)}
     if len(kinds) == 1 and _same(one, other):
-        return Found("identical", "the two are one and the same learner" + _with_chance(one))
+        return Relation("identical", "the two are one and the same learner" + _with_chance(one))
     if type(one.family) is not type(other.family) or not _same(one.family, other.family):
         return None
-    if getattr(one, "p_c", None) != getattr(other, "p_c", 0.0):
+    until = _both_exact_until(one, other)
+    with_nas12 = kinds == {Merge, Nas12Star}
+    if (until is None and not with_nas12) or one.change_probability() != other.change_probability():
         return None
-    if kinds == {Merge, Nas12Star}:
-        merge = one if _kind(one) is Merge else other
-        if merge.n == 1:
-            return Found("identical", "on a Gaussian, Merge with n = 1 is Nas12*")
-    limits = [_exact_until(learner) for learner in (one, other)]
-    if None in limits:
+    if with_nas12 and any(isinstance(learner, Merge) and learner.n == 1 for learner in (one, other)):
+        return Relation("identical", "on a Gaussian, Merge with n = 1 is Nas12*")
+    if until is None:
         return None
-    until = min(limit for limit in limits if limit is not None)
     if until >= longest:
-        return Found("identical", "both are exact: no block has more trials than they keep hypotheses")
+        return Relation("identical", "both are exact: no block has more trials than they keep hypotheses")
     if until < 2:
         return None
-    return Found(AT_FIRST, f"both are exact in the first {until} trials of a block", until)
+    return Relation(AT_FIRST, f"both are exact in the first {until} trials of a block", until)
 
 
-def _exact_until(learner: Any) -> int | None:
-    """The number of trials of a block in which exact inference is what it does; nothing where it never is."""
-    kind = _kind(learner)
-    if kind is ExactBayes:
+def _both_exact_until(one: Learner, other: Learner) -> int | None:
+    limits = [_exact_until(learner) for learner in (one, other)]
+    return min((limit for limit in limits if limit is not None), default=None) if None not in limits else None
+
+
+def _exact_until(learner: Learner) -> int | None:
+    """The number of trials of a block in which it does exact inference; nothing where it never does."""
+    if isinstance(learner, ExactBayes):
         return 2**62 if learner.cutoff <= SMALL_CUTOFF else None
-    return learner.n if kind in NO_CUTOFF else None
+    return learner.n if isinstance(learner, NO_CUTOFF) else None
 
 
-def _kind(learner: Any) -> type:
+def _kind(learner: Learner) -> type:
     """Nas10 and Nas12 are the starred ones under another name."""
     return next((cls for cls in (Nas10Star, Nas12Star) if isinstance(learner, cls)), type(learner))
 
 
-def _same(one: Any, other: Any) -> bool:
+def _same(one: object, other: object) -> bool:
     """The same parameters, those of the family included."""
-    if isinstance(one, tuple) and hasattr(one, "_fields"):
+    if isinstance(one, tuple) and isinstance(other, tuple):
         return len(one) == len(other) and all(_same(a, b) for a, b in zip(one, other, strict=True))
-    return bool(np.array_equal(one, other))
+    return bool(np.array_equal(cast("np.ndarray", one), cast("np.ndarray", other)))
 
 
-def _with_chance(learner: Any) -> str:
-    samples = _kind(learner) in (ParticleFilter, StratifiedResampling)
-    return ", and here they draw the same random numbers" if samples else ""
+def _with_chance(learner: Learner) -> str:
+    return ", and here they draw the same random numbers" if isinstance(learner, (ParticleFilter, StratifiedResampling)) else ""
 
 
 # --- how flat the prior is --------------------------------------------------------------------------------------------------
 
 
-def change_probabilities(label: str, learners: Mapping[tuple[str, Key], Any], keys: Sequence[Key]) -> np.ndarray:
+def change_probabilities(label: str, learners: Mapping[tuple[str, Key], Learner], keys: Sequence[Key]) -> np.ndarray:
     """p_c of a learner in each group."""
     return np.array([learners[label, key].change_probability() for key in keys])
 

@@ -105,15 +105,15 @@ def pairs(
         raise ValueError(f"effect = {effect:g} is not accepted; it is a correlation between 0 and 1, such as 0.2")
     unit = _unit(centred)
     pearson, spearman = correlations(centred), correlations(centred_ranks)
-    found: list[Pair] = []
+    result: list[Pair] = []
     for i in range(unit.shape[1]):
-        progress(len(found) / (unit.shape[1] * (unit.shape[1] - 1) / 2))
+        progress(len(result) / (unit.shape[1] * (unit.shape[1] - 1) / 2))
         for j in range(i + 1, unit.shape[1]):
             left = residual(unit[:, i], unit[:, j])
             alone = (carried(left, starts), carried(residual(unit[:, j], unit[:, i]), starts))
             needed = trials_needed(float(left @ left), effect)
-            found.append(Pair(i, j, float(pearson[i, j]), float(spearman[i, j]), *alone, needed))
-    return found
+            result.append(Pair(i, j, float(pearson[i, j]), float(spearman[i, j]), *alone, needed))
+    return result
 
 
 def residual(one: np.ndarray, other: np.ndarray) -> np.ndarray:
@@ -127,11 +127,11 @@ def carried(left: np.ndarray, starts: np.ndarray | None = None) -> Carried:
     largest = np.abs(left).max(initial=0.0)
     if largest == 0.0:
         return Carried(0.0, 0)
-    own = (left / largest) ** 2
-    squares = np.sort(own)[::-1]
+    shares = (left / largest) ** 2
+    squares = np.sort(shares)[::-1]
     total = squares.sum()
     most = int(np.searchsorted(np.cumsum(squares), MOST * total * (1.0 - 1e-12))) + 1
-    at_starts = 0.0 if starts is None else float(own[starts].sum() / total)
+    at_starts = 0.0 if starts is None else float(shares[starts].sum() / total)
     return Carried(float(total**2 / (squares @ squares)), most, at_starts)
 
 

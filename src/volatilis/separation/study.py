@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 
 from volatilis.catalogue import LEARNER_RECORDS
+from volatilis.families import Gaussian
 from volatilis.predictions.windows import FirstWindow, SecondWindow, check_selection
 from volatilis.separation.equivalences import Equivalence, Flatness, change_probabilities, equivalences, measure_flatness
 from volatilis.separation.regressors import Regressors, Rows, chosen_columns, make_regressors, read_rows
@@ -134,12 +135,12 @@ def _flatness(result: Result, regressors: Regressors, rows: Rows) -> dict[str, F
 def _own_inflations(regressors: Regressors) -> list[Inflation]:
     """Of each regressor given the others of its learner."""
     labels = [column.label for column in regressors.columns]
-    result: list[Any] = [None] * len(labels)
+    by_place: dict[int, Inflation] = {}
     for label in dict.fromkeys(labels):
         places = [i for i, other in enumerate(labels) if other == label]
         for place, inflation in zip(places, inflations(regressors.values[:, places]), strict=True):
-            result[place] = inflation._replace(depends_on=tuple(places[i] for i in inflation.depends_on))
-    return result
+            by_place[place] = inflation._replace(depends_on=tuple(places[i] for i in inflation.depends_on))
+    return [by_place[i] for i in range(len(labels))]
 
 
 def _selections(request: SeparateRequest, result: Result, rows: Rows) -> tuple[list[Selected], list[Unselected]]:
@@ -155,7 +156,7 @@ def _selections(request: SeparateRequest, result: Result, rows: Rows) -> tuple[l
             unselected.append(Unselected(label, reason or "its measures are not single numbers"))
             continue
         confidence = None if request.confidence is None else rows.columns[request.confidence]
-        families = [learner.family for learner in learners]
+        families = [cast("Gaussian", learner.family) for learner in learners]  # since `why_not` has no objection
         outcome, prediction = rows.columns[request.run.outcome[0]], _prediction(rows, request)
         runs = make_runs(measures, rows, outcome, families, prediction, confidence)
         selected += select_first(label, runs, first_window)

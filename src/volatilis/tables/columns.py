@@ -1,4 +1,4 @@
-"""Columns: found by name, read as numbers or texts; what is wrong in one is said with file, row, column and value.
+"""Columns: looked up by name, read as numbers or texts. An error names file, row, column and value.
 
 Rows are counted from 1, after the header.
 """
@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 MISSING = ("", "n/a", "na", "nan", "null", "none", ".")  # in lower case; what BIDS, pandas, R, SQL and SPSS write
 
@@ -25,10 +28,10 @@ def column_named(columns: Sequence[str], name: str, path: str, use: str) -> str:
     folded = {column.lower(): column for column in columns}
     close = difflib.get_close_matches(name.lower(), folded, 1)
     hint = f"; did you mean {folded[close[0]]!r}?" if close else ""
-    raise TableError(f"{path}: there is no column {name!r} ({use}); there are {', '.join(map(repr, columns))}{hint}")
+    raise TableError(f"{path}: there is no column {name!r} ({use}); the columns are {', '.join(map(repr, columns))}{hint}")
 
 
-def numbers(values: Any, path: str, first_row: int, column: str, accepted: str = "a number") -> np.ndarray:
+def numbers(values: pa.Array, path: str, first_row: int, column: str, accepted: str = "a number") -> np.ndarray:
     """An Arrow column as float64, NaN where it is missing."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -50,13 +53,13 @@ def numbers(values: Any, path: str, first_row: int, column: str, accepted: str =
     return plain(pc.fill_null(values, np.nan) if values.null_count else values)
 
 
-def plain(values: Any) -> np.ndarray:
+def plain(values: pa.Array) -> np.ndarray:
     """An Arrow array of numbers without nulls as NumPy has it; by its memory, since Arrow's own way imports pandas."""
     start, kind = values.offset, np.dtype(str(values.type).replace("double", "float64"))
     return np.frombuffer(values.buffers()[1], dtype=kind)[start : start + len(values)] if len(values) else np.empty(0, dtype=kind)
 
 
-def arrow(values: np.ndarray) -> Any:
+def arrow(values: np.ndarray) -> pa.Array:
     """The reverse for computed numbers: NaN is a null."""
     import pyarrow as pa
 
@@ -65,7 +68,7 @@ def arrow(values: np.ndarray) -> Any:
     return pa.Array.from_buffers(pa.float64(), len(values), [valid, pa.py_buffer(np.ascontiguousarray(values))])
 
 
-def texts(values: Any) -> list[str | None]:
+def texts(values: pa.Array) -> list[str | None]:
     """An Arrow column as texts, None where it is missing."""
     import pyarrow as pa
 
@@ -77,7 +80,7 @@ def texts(values: Any) -> list[str | None]:
     return [None if text is None or text.lower() in MISSING else text for text in trimmed]
 
 
-def empty_as_missing(values: Any) -> Any:
+def empty_as_missing(values: pa.Array) -> pa.Array:
     """Texts without spaces around them; those that mean "missing" as nulls."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -91,15 +94,15 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}" + ("" if number == 1 else "s")
 
 
-def _one_by_one(cleaned: Any, path: str, first_row: int, column: str, accepted: str) -> list[float | None]:
-    """What Arrow did not read: a number that it does not know (+1), or the first value that is none."""
-    found: list[float | None] = []
+def _one_by_one(cleaned: pa.Array, path: str, first_row: int, column: str, accepted: str) -> list[float | None]:
+    """What Arrow could not read: numbers in a form that it does not know (+1), or an error for the first value that is none."""
+    parsed: list[float | None] = []
     for i, text in enumerate(cleaned.to_pylist()):
         try:
             if text is not None and "_" in text:
                 raise ValueError
-            found.append(None if text is None else float(text))
+            parsed.append(None if text is None else float(text))
         except ValueError:
             comma = " (a decimal point, not a comma)" if "," in text else ""
             raise TableError(f"{path}: row {first_row + i}, column {column!r}: {text!r} is not {accepted}{comma}") from None
-    return found
+    return parsed

@@ -8,7 +8,7 @@ import io
 import lzma
 import os
 import pathlib
-from typing import IO, Any
+from typing import IO, cast
 
 from volatilis.tables.columns import TableError
 
@@ -23,7 +23,7 @@ def kind_of(path: str | os.PathLike[str]) -> tuple[str, str]:
     endings = [ending.lower() for ending in pathlib.Path(path).suffixes]
     compression = endings.pop() if endings and endings[-1] in COMPRESSIONS else ""
     if not endings or endings[-1] not in KINDS:
-        raise TableError(f"{path}: the name does not say which kind of table it is; {ACCEPTED} is accepted")
+        raise TableError(f"{path}: the ending of the name does not tell the kind of table; accepted are {ACCEPTED}")
     kind = KINDS[endings[-1]]
     if kind == "parquet" and compression:
         raise TableError(f"{path}: Parquet is compressed inside; write it without {compression}")
@@ -43,9 +43,9 @@ def open_bytes(path: str | os.PathLike[str]) -> tuple[IO[bytes], IO[bytes]]:
         raise
 
 
-def decompressed(raw: IO[bytes], compression: str) -> Any:
+def decompressed(raw: IO[bytes], compression: str) -> IO[bytes]:
     if compression == ".gz":
-        return gzip.GzipFile(fileobj=raw)
+        return cast("IO[bytes]", gzip.GzipFile(fileobj=raw))
     if compression == ".bz2":
         return bz2.BZ2File(raw)
     if compression == ".xz":
@@ -57,9 +57,9 @@ def decompressed(raw: IO[bytes], compression: str) -> Any:
     return raw
 
 
-def compressed(raw: IO[bytes], compression: str) -> Any:
+def compressed(raw: IO[bytes], compression: str) -> IO[bytes]:
     if compression == ".gz":
-        return gzip.GzipFile(filename="", mode="wb", compresslevel=6, fileobj=raw, mtime=0)
+        return cast("IO[bytes]", gzip.GzipFile(filename="", mode="wb", compresslevel=6, fileobj=raw, mtime=0))
     if compression == ".bz2":
         return bz2.BZ2File(raw, "wb")
     if compression == ".xz":
@@ -67,6 +67,6 @@ def compressed(raw: IO[bytes], compression: str) -> Any:
     if compression == ".zst":
         import pyarrow as pa
 
-        own = os.fdopen(os.dup(raw.fileno()), "wb")  # closed with the stream, unlike what it was given
-        return pa.CompressedOutputStream(pa.PythonFile(own, mode="w"), "zstd")
+        duplicate = os.fdopen(os.dup(raw.fileno()), "wb")  # closed with the stream; the file that was given stays open
+        return pa.CompressedOutputStream(pa.PythonFile(duplicate, mode="w"), "zstd")
     return raw

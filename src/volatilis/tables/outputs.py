@@ -26,7 +26,7 @@ def picture_kind(path: str | os.PathLike[str]) -> str:
     """png, svg or pdf."""
     ending = pathlib.Path(path).suffix.lower()
     if ending not in PICTURES:
-        raise ValueError(f"--plot {path}: the ending says which kind of picture; {', '.join(PICTURES)} are accepted")
+        raise ValueError(f"--plot {path}: the ending tells the kind of picture; {', '.join(PICTURES)} are accepted")
     return ending.removeprefix(".")
 
 
@@ -37,9 +37,9 @@ def check_outputs(
     names = {"the table": read, **tables, "--plot": plot}
     places = {what: os.path.realpath(path) for what, path in names.items() if path is not None and path != "-"}
     for what, place in places.items():
-        other = next(name for name, own in places.items() if own == place)
+        other = next(name for name, used in places.items() if used == place)
         if other != what:
-            raise ValueError(f"{what} {names[what]} is also {other}; give it a name of its own")
+            raise ValueError(f"{what} {names[what]} is also {other}; give it another name")
     for path in tables.values():
         if path is not None and path != "-" and not path.endswith(other_kinds):
             kind_of(path)

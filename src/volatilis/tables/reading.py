@@ -10,10 +10,13 @@ import pathlib
 import re
 import zlib
 from collections.abc import Iterator
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from volatilis.tables.columns import TableError, empty_as_missing
 from volatilis.tables.formats import kind_of, open_bytes
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 ROWS = 1 << 17  # of a batch
 BLOCK = 1 << 23  # bytes of text that are read at a time
@@ -32,20 +35,20 @@ class Table:
         names = self.schema.names
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
-            raise TableError(f"{self.path}: there are two columns named {twice[0]!r}; each needs a name of its own")
+            raise TableError(f"{self.path}: two columns are named {twice[0]!r}; every column needs another name")
 
     @property
     def columns(self) -> list[str]:
         return list(self.schema.names)
 
-    def batches(self) -> Iterator[Any]:
+    def batches(self) -> Iterator[pa.RecordBatch]:
         """From the first row on; may be called again."""
         read = {"parquet": self._parquet_batches, "jsonl": self._json_batches}.get(self.kind, self._text_batches)
         with self._errors():
             yield from read()
         self.share = 1.0
 
-    def typed_schema(self) -> Any:
+    def typed_schema(self) -> pa.Schema:
         """The same columns with the types of what is in them: texts that are all numbers as numbers. Reads the whole file."""
         import pyarrow as pa
 
@@ -59,7 +62,7 @@ class Table:
 
     # --- CSV and TSV -----------------------------------------------------------------------------------------------------
 
-    def _text_schema(self) -> Any:
+    def _text_schema(self) -> pa.Schema:
         import pyarrow as pa
         from pyarrow import csv
 
@@ -78,7 +81,7 @@ class Table:
         convert = csv.ConvertOptions(column_types=dict.fromkeys(columns, pa.string()), strings_can_be_null=False)
         return csv.ReadOptions(block_size=BLOCK, use_threads=False), parse, convert
 
-    def _text_batches(self) -> Iterator[Any]:
+    def _text_batches(self) -> Iterator[pa.RecordBatch]:
         from pyarrow import csv
 
         size = os.path.getsize(self.path)
@@ -90,13 +93,13 @@ class Table:
 
     # --- Parquet ---------------------------------------------------------------------------------------------------------
 
-    def _parquet_schema(self) -> Any:
+    def _parquet_schema(self) -> pa.Schema:
         from pyarrow import parquet
 
         with parquet.ParquetFile(self.path) as file:
             return file.schema_arrow
 
-    def _parquet_batches(self) -> Iterator[Any]:
+    def _parquet_batches(self) -> Iterator[pa.RecordBatch]:
         from pyarrow import parquet
 
         with parquet.ParquetFile(self.path, pre_buffer=False, buffer_size=1 << 20) as file:
@@ -108,10 +111,10 @@ class Table:
 
     # --- JSON lines ------------------------------------------------------------------------------------------------------
 
-    def _json_schema(self) -> Any:
+    def _json_schema(self) -> pa.Schema:
         import pyarrow as pa
 
-        kinds: dict[str, Any] = {}
+        kinds: dict[str, pa.DataType] = {}
         for row in self._json_rows():
             for name, value in row.items():
                 kinds[name] = _wider(kinds.get(name, pa.null()), _kind_of_value(value))
@@ -119,7 +122,7 @@ class Table:
             raise TableError(f"{self.path}: no row has a column")
         return pa.schema([(name, pa.string() if kind == pa.null() else kind) for name, kind in kinds.items()])
 
-    def _json_batches(self) -> Iterator[Any]:
+    def _json_batches(self) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa
 
         rows: list[dict[str, Any]] = []
@@ -153,14 +156,14 @@ class Table:
     # --- what goes wrong -------------------------------------------------------------------------------------------------
 
     @contextlib.contextmanager
-    def _opened(self) -> Iterator[tuple[IO[bytes], Any]]:
+    def _opened(self) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
         raw, stream = open_bytes(self.path)
         with raw, stream:
             yield raw, stream
 
     @contextlib.contextmanager
     def _errors(self) -> Iterator[None]:
-        """Whatever a library says of a damaged file, said with its name."""
+        """Errors of libraries about a damaged file become errors that name the file."""
         import pyarrow as pa
 
         try:
@@ -180,12 +183,12 @@ class Table:
 
 
 def open_table(path: str | os.PathLike[str]) -> Table:
-    """Open a table; what is wrong with the file is said at once."""
+    """Open a table; a file that is no table is refused at once."""
     return Table(path)
 
 
 def _check_content(path: str, kind: str) -> None:
-    """Say plainly what is no table at all."""
+    """Refuse what is no table at all."""
     if pathlib.Path(path).is_dir():
         raise TableError(f"{path} is a folder; a file is accepted")
     raw, stream = open_bytes(path)
@@ -194,7 +197,7 @@ def _check_content(path: str, kind: str) -> None:
     if not start:
         raise TableError(f"{path} is empty; a table with a header and at least one row is accepted")
     if (start[:4] == b"PAR1") != (kind == "parquet"):
-        raise TableError(f"{path} is {'not ' if kind == 'parquet' else ''}a Parquet file, other than its name says")
+        raise TableError(f"{path} is {'not ' if kind == 'parquet' else ''}a Parquet file, but its name says otherwise")
     if kind != "parquet" and start[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise TableError(f"{path} is text in UTF-16; save it as UTF-8")
     if kind != "parquet" and b"\x00" in start:
@@ -210,16 +213,15 @@ def _words(path: str, kind: str, message: str) -> str:
         return f"{path} is damaged or cut short: {message}"
     ragged = re.match(r"(?:CSV parse error: )?Row #(\d+): Expected (\d+) columns, got (\d+): (.*)", message, re.DOTALL)
     if ragged:
-        row, expected, found, text = int(ragged[1]) - 1, ragged[2], ragged[3], ragged[4]
-        said = f"row {row} has {found} values where the header has {expected}: {text[:60]!r}"
-        return f"{path}: {said}; a value with a comma needs quotes"
+        row, expected, values, text = int(ragged[1]) - 1, ragged[2], ragged[3], ragged[4]
+        return f"{path}: row {row} has {values} values, the header {expected}: {text[:60]!r}; a value with a comma needs quotes"
     return f"{path}: {message.removeprefix('CSV parse error: ').removeprefix('Invalid: ')}"
 
 
 # --- types ---------------------------------------------------------------------------------------------------------------
 
 
-def _kind_of_texts(values: Any, so_far: Any) -> Any:
+def _kind_of_texts(values: pa.Array, so_far: pa.DataType) -> pa.DataType:
     """The narrowest of truth values, whole numbers, numbers and texts that holds a column."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -243,7 +245,7 @@ def _kind_of_texts(values: Any, so_far: Any) -> Any:
     return pa.string()
 
 
-def _kind_of_value(value: Any) -> Any:
+def _kind_of_value(value: object) -> pa.DataType:
     import pyarrow as pa
 
     if value is None:
@@ -255,7 +257,7 @@ def _kind_of_value(value: Any) -> Any:
     return pa.float64() if isinstance(value, float) else pa.string()
 
 
-def _wider(one: Any, other: Any) -> Any:
+def _wider(one: pa.DataType, other: pa.DataType) -> pa.DataType:
     import pyarrow as pa
 
     if one == other or other == pa.null():
@@ -265,7 +267,7 @@ def _wider(one: Any, other: Any) -> Any:
     return pa.float64() if {one, other} == {pa.int64(), pa.float64()} else pa.string()
 
 
-def _json_value(value: Any, kind: Any) -> Any:
+def _json_value(value: Any, kind: pa.DataType) -> Any:
     import pyarrow as pa
 
     if value is None or kind != pa.string() or isinstance(value, str):

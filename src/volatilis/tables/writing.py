@@ -7,19 +7,22 @@ import json
 import math
 import os
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import IO, TYPE_CHECKING
 
 import numpy as np
 
 from volatilis._core.files import standard_output, whole_file
 from volatilis.tables.formats import compressed, kind_of
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
 STANDARD_OUTPUT = "-"
 SLICE = 1 << 12  # rows
 
 
 @contextlib.contextmanager
-def writer(path: str | os.PathLike[str], schema: Any) -> Iterator[Callable[[Any], None]]:
+def writer(path: str | os.PathLike[str], schema: pa.Schema) -> Iterator[Callable[[pa.RecordBatch], None]]:
     """`with writer(path, schema) as write: write(batch)`; `-` is CSV on standard output."""
     if os.fspath(path) == STANDARD_OUTPUT:
         with standard_output(", or name a file with --out") as stream, _batch_writer(stream, schema, "csv") as write:
@@ -40,7 +43,7 @@ def writer(path: str | os.PathLike[str], schema: Any) -> Iterator[Callable[[Any]
 
 
 @contextlib.contextmanager
-def _batch_writer(stream: Any, schema: Any, kind: str) -> Iterator[Callable[[Any], None]]:
+def _batch_writer(stream: IO[bytes], schema: pa.Schema, kind: str) -> Iterator[Callable[[pa.RecordBatch], None]]:
     import pyarrow as pa
     from pyarrow import parquet
 
@@ -56,7 +59,7 @@ def _batch_writer(stream: Any, schema: Any, kind: str) -> Iterator[Callable[[Any
         header = pa.RecordBatch.from_arrays([pa.array([name]) for name in schema.names], schema.names)
         waiting = [header]  # until there is something to put below it: an error before that leaves no trace on a terminal
 
-        def write(batch: Any) -> None:
+        def write(batch: pa.RecordBatch) -> None:
             for part in (*waiting, batch):
                 _write_in_slices(stream, part, lambda rows: _text_lines(rows, separator, missing))
             waiting.clear()
@@ -66,13 +69,13 @@ def _batch_writer(stream: Any, schema: Any, kind: str) -> Iterator[Callable[[Any
             stream.write(_text_lines(header, separator, missing))
 
 
-def _write_in_slices(stream: Any, batch: Any, as_bytes: Callable[[Any], bytes]) -> None:
+def _write_in_slices(stream: IO[bytes], batch: pa.RecordBatch, as_bytes: Callable[[pa.RecordBatch], bytes]) -> None:
     """A few thousand rows at a time: as text they take many times the memory that they have as numbers."""
     for start in range(0, batch.num_rows, SLICE):
         stream.write(as_bytes(batch.slice(start, SLICE)))
 
 
-def _text_lines(batch: Any, separator: str, missing: str) -> bytes:
+def _text_lines(batch: pa.RecordBatch, separator: str, missing: str) -> bytes:
     """Values are quoted where they must be, and only there."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -91,7 +94,7 @@ def _text_lines(batch: Any, separator: str, missing: str) -> bytes:
     return "".join(f"{line}\n" for line in lines.to_pylist()).encode()
 
 
-def _json_lines(batch: Any) -> bytes:
+def _json_lines(batch: pa.RecordBatch) -> bytes:
     """One object a line; what is not a number is null, and infinity 1e999, which reads back as infinity."""
     columns = [_json_texts(column) for column in batch.columns]
     names = [json.dumps(name) for name in batch.schema.names]
@@ -99,7 +102,7 @@ def _json_lines(batch: Any) -> bytes:
     return "".join("{" + ", ".join(f"{n}: {v}" for n, v in zip(names, row, strict=True)) + "}\n" for row in rows).encode()
 
 
-def _json_texts(column: Any) -> list[str]:
+def _json_texts(column: pa.Array) -> list[str]:
     import pyarrow as pa
 
     if pa.types.is_floating(column.type):

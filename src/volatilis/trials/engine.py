@@ -8,11 +8,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
 from volatilis._core.jobs import worker_count
+from volatilis.learners._base import Learner
 from volatilis.running.arguments import missing_policy
 from volatilis.tables import Table, arrow, column_named, open_table
 from volatilis.trials.groups import Group, Key, Rows, split
@@ -124,7 +125,7 @@ class Engine:
         """What was done so far."""
         return Summary(self._rows, len(self._register), self._missing_outcomes, self._not_finite, self._left_out)
 
-    def learners(self) -> dict[tuple[str, Key], Any]:
+    def learners(self) -> dict[tuple[str, Key], Learner]:
         """Every learner that ran, by label and group."""
         labels = [recipe.label for recipe in self.request.learners]
         return {

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from volatilis.catalogue import make_family, make_learner, number
+from volatilis.learners._base import Learner
 from volatilis.running.arguments import step_events
 from volatilis.tables import TableError, counted, numbers, texts
 from volatilis.trials.groups import Group, Key, Rows, TrialOrder, shown
@@ -35,7 +36,7 @@ class Inputs:
     def __init__(self, path: str, roles: Roles, request: RunRequest) -> None:
         self._path, self._roles, self._request = path, roles, request
         self._constants: dict[Key, dict[str, tuple[str, int]]] = {}
-        self._made: dict[tuple[float, ...], list[Any]] = {}
+        self._made: dict[tuple[float, ...], list[Learner]] = {}
         self.trials = TrialOrder(path, roles.trial, roles.by)
 
     @property
@@ -84,7 +85,7 @@ class Inputs:
 
     # --- observations ----------------------------------------------------------------------------------------------------
 
-    def steps(self, rows: Rows, group: Group, learner: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def steps(self, rows: Rows, group: Group, learner: Learner) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """A group's observations as its family has them, what happens at each step, and which are missing."""
         outcomes = rows.outcomes[group.rows]
         try:
@@ -125,7 +126,7 @@ class Inputs:
 
     # --- learners --------------------------------------------------------------------------------------------------------
 
-    def learners(self, rows: Rows, group: Group) -> list[Any]:
+    def learners(self, rows: Rows, group: Group) -> list[Learner]:
         """The learners for a group; parameters that stand in columns come from its first row.
 
         Groups with the same parameters have the same learners.
@@ -146,7 +147,7 @@ class Inputs:
             self._made[values] = self._make(parameters)
         return self._made[values]
 
-    def _make(self, parameters: dict[str, float]) -> list[Any]:
+    def _make(self, parameters: dict[str, float]) -> list[Learner]:
         family = make_family(self._request.family, parameters)
         named, categories = len(self._request.categories), family.categories() or 2  # numbers may be named 0 and 1
         if named and named != categories:

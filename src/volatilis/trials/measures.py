@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from volatilis.learners._base import Learner
 from volatilis.running.steps import defined_readouts
 from volatilis.running.traces import DIVERGENCES
 from volatilis.surprise import check_divergence
@@ -71,7 +72,7 @@ class Column(NamedTuple):
     element: int | None
 
 
-def columns_for(label: str, learner: Any, chosen: Sequence[str] | None) -> list[Column]:
+def columns_for(label: str, learner: Learner, chosen: Sequence[str] | None) -> list[Column]:
     """The columns of one learner. A measure that it does not define is left out; `check_chosen` says when none does."""
     defined = [*defined_readouts(learner), *(name for name in DIVERGENCES if _divergence(learner, name))]
     if chosen is None:
@@ -89,21 +90,21 @@ def columns_for(label: str, learner: Any, chosen: Sequence[str] | None) -> list[
     return columns
 
 
-def left_out(columns: Sequence[Column], label: str, learner: Any) -> list[str]:
+def left_out(columns: Sequence[Column], label: str, learner: Learner) -> list[str]:
     """The measures that a learner defines and that are not among the columns."""
-    own = {column.measure for column in columns if column.label == label}
-    return [name for name in DIVERGENCES if name not in own and _divergence(learner, name)]
+    present = {column.measure for column in columns if column.label == label}
+    return [name for name in DIVERGENCES if name not in present and _divergence(learner, name)]
 
 
 def check_chosen(chosen: Sequence[str] | None, columns: Sequence[Column]) -> None:
     for name in chosen or ():
         if name != "all" and name not in MEASURES:
-            raise ValueError(f"there is no measure {name!r}; there are {', '.join(MEASURES)}, and all")
+            raise ValueError(f"there is no measure {name!r}; accepted are {', '.join(MEASURES)}, and all")
         if name != "all" and all(column.measure != name for column in columns):
             raise ValueError(f"none of the learners defines {name} with this family")
 
 
-def _divergence(learner: Any, name: str) -> bool:
+def _divergence(learner: Learner, name: str) -> bool:
     if "gamma" not in learner.readouts():
         return False
     try:
@@ -113,6 +114,6 @@ def _divergence(learner: Any, name: str) -> bool:
     return True
 
 
-def _has_one_belief(learner: Any) -> bool:
-    """Whether divergences have a closed form; those of mixtures take a thousand times as long, so they must be asked for."""
+def _has_one_belief(learner: Learner) -> bool:
+    """Whether divergences have a closed form; those of mixtures take a thousand times as long, so they must be requested."""
     return not learner.is_mixture()

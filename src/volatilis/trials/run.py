@@ -6,10 +6,11 @@ import contextlib
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from volatilis._core.terminal import console_of
 from volatilis.catalogue import Recipe
+from volatilis.learners._base import Learner
 from volatilis.tables import counted, empty_as_missing, kind_of, writer
 from volatilis.trials.engine import Engine, Summary, Watcher
 from volatilis.trials.groups import Key
@@ -65,7 +66,7 @@ class Result(NamedTuple):
     frame: pd.DataFrame
     columns: list[Column]
     by: tuple[str, ...]
-    learners: dict[tuple[str, Key], Any]
+    learners: dict[tuple[str, Key], Learner]
     summary: Summary
     rows: pa.RecordBatch
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from volatilis._core.seeds import generator_key, named_seed
 from volatilis.experiments.tuning import Stopped
+from volatilis.learners._base import Learner
 from volatilis.running import pieces as _pieces
 from volatilis.running.drivers import Outputs
 from volatilis.running.traces import DIVERGENCES, Trace
@@ -31,7 +32,7 @@ class Session:
     key     seeds the generator; an array of keys means as many groups, and `advance` is given the group of each row
     """
 
-    def __init__(self, learner: Any, key: int | np.ndarray, measures: tuple[str, ...]) -> None:
+    def __init__(self, learner: Learner, key: int | np.ndarray, measures: tuple[str, ...]) -> None:
         self._learner, self._measures = learner, measures
         direct = tuple(name for name in measures if name not in DIVERGENCES) or ("mean", "run_length")
         divergences = [name for name in measures if name in DIVERGENCES]
@@ -69,7 +70,7 @@ class Work(NamedTuple):
     """Rows of a batch that are taken in at one go: of one group, or of many, with the place of each row's group among them."""
 
     group: Group
-    learners: list[Any]
+    learners: list[Learner]
     sessions: list[Session]
     places: tuple[np.ndarray, ...] = ()
 
@@ -80,16 +81,16 @@ class Register:
     def __init__(self, inputs: Inputs, seed: int, measures: Sequence[tuple[str, ...]]) -> None:
         self._inputs, self._seed, self._measures = inputs, seed, measures
         self._numbers: dict[Key, int] = {}
-        self._learners: list[list[Any]] = []
+        self._learners: list[list[Learner]] = []
         self._alone: dict[int, list[Session]] = {}
-        self._shared: list[tuple[list[Any], list[Session]]] = []
+        self._shared: list[tuple[list[Learner], list[Session]]] = []
         self._share_of = np.empty(0, dtype=np.int64)  # which shared session; -1: none
         self._place_of = np.empty(0, dtype=np.int64)
 
     def __len__(self) -> int:
         return len(self._numbers)
 
-    def learners(self) -> dict[Key, list[Any]]:
+    def learners(self) -> dict[Key, list[Learner]]:
         return dict(zip(self._numbers, self._learners, strict=True))
 
     def work(self, rows: Rows, groups: Sequence[Group]) -> list[Work]:
@@ -144,10 +145,10 @@ class Register:
         learners = self._learners[number]
         self._alone[number] = self._sessions(learners, self._generator(group.key, learners))
 
-    def _sessions(self, learners: list[Any], key: int | np.ndarray) -> list[Session]:
+    def _sessions(self, learners: list[Learner], key: int | np.ndarray) -> list[Session]:
         return [Session(learner, key, measures) for learner, measures in zip(learners, self._measures, strict=True)]
 
-    def _generator(self, key: Key, learners: list[Any]) -> int:
+    def _generator(self, key: Key, learners: list[Learner]) -> int:
         """A group's own random numbers, where some learner draws any."""
         return generator_key(named_seed(self._seed, key)) if any(learner.samples() for learner in learners) else 0
 

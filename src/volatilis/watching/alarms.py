@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from volatilis.learners._base import Learner
 from volatilis.running.drivers import Outputs
 from volatilis.running.steps import defined_readouts
 
@@ -19,12 +20,12 @@ class Rules(NamedTuple):
     run_length: float | None
 
 
-def rules_for(learner: Any, adaptation_rate: float | None, run_length: float | None) -> Rules:
-    """Checked for a learner; without a word about it the adaptation rate counts, where the learner has one."""
+def rules_for(learner: Learner, adaptation_rate: float | None, run_length: float | None) -> Rules:
+    """Checked for a learner. Without any rule the adaptation rate counts, if the learner has one."""
     name = type(learner).__name__
     defined = "adaptation_rate" in defined_readouts(learner)
     if adaptation_rate is not None and not defined:
-        raise ValueError(f"--alarm {adaptation_rate}: {name} has no adaptation rate; --alarm-run-length needs none")
+        raise ValueError(f"--alarm {adaptation_rate}: {name} has no adaptation rate; use --alarm-run-length")
     for option, value in (("--alarm", adaptation_rate), ("--alarm-run-length", run_length)):
         if value is not None and not 0.0 <= value <= 1.0:
             raise ValueError(f"{option} {value}: a number from 0 to 1 is accepted")
@@ -55,8 +56,8 @@ class Alarms:
             longest += [0.0] * (int(numbers.max()) + 1 - len(longest))
         fallen = np.zeros(len(numbers), dtype=bool)
         steps = zip(numbers.tolist(), run_lengths.tolist(), observed.tolist(), strict=True)
-        for i, (number, run_length, there) in enumerate(steps):
-            if there and run_length < share * longest[number]:
+        for i, (number, run_length, is_observed) in enumerate(steps):
+            if is_observed and run_length < share * longest[number]:
                 fallen[i], longest[number] = True, run_length
             elif run_length > longest[number]:
                 longest[number] = run_length

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from volatilis.tables.columns import MISSING
+
+Key = str | tuple[str, ...]  # one text, or several where several fields make the key; () where lines have no key
 
 
 class BadLineError(ValueError):
@@ -28,14 +30,14 @@ class Fields(NamedTuple):
 class Record(NamedTuple):
     """One line: its key or None, its observation as a number or a list of them."""
 
-    key: Any
+    key: Key | None
     value: Any
 
 
 class Records(NamedTuple):
     """The keys, a text each or a tuple of several, and the observations as numbers, NaN where missing."""
 
-    keys: Sequence[Any]
+    keys: Sequence[Key]
     values: np.ndarray
 
 
@@ -72,7 +74,7 @@ def _category(text: str, name: str, fields: Fields) -> float:
     return fields.categories[text]
 
 
-def one_key(parts: Iterable[Any], names: Iterable[str]) -> Any:
+def one_key(parts: Iterable[Any], names: Iterable[str]) -> Key:
     """The key's text, or a tuple of texts where several fields make it."""
     texts = tuple(key_text(part, name) for part, name in zip(parts, names, strict=True))
     return texts[0] if len(texts) == 1 else texts
@@ -89,16 +91,17 @@ def key_text(part: Any, name: str) -> str:
         raise BadLineError(f"{name!r} is {what}; it is the key, so a text or a number is accepted")
     text = part.strip() if isinstance(part, str) else str(part) if isinstance(part, (int, float)) else ""
     if _is_missing(text):
-        raise BadLineError(f"{name!r} is missing; every line needs one, since it is the key")
+        raise BadLineError(f"{name!r} is missing; it is the key, so every line needs it")
     if not _is_text(text):
-        raise BadLineError(f"{name!r} is not text that can be written: it has half a character of UTF-16")
+        raise BadLineError(f"{name!r} is not valid text: it contains half a character of UTF-16")
     return text
 
 
-def keys_are_fine(keys: Iterable[Any]) -> bool:
+def keys_are_fine(keys: Iterable[Key]) -> bool:
     """Whether `key_text` would take all of them, each a text or a tuple of texts, as they are."""
     different = set(keys)
-    texts = {text for key in different for text in key} if different and isinstance(next(iter(different)), tuple) else different
+    several = bool(different) and isinstance(next(iter(different)), tuple)
+    texts = {text for key in different for text in key} if several else cast("set[str]", different)
     return not any(map(_is_missing, texts)) and _is_text("".join(texts))
 
 
@@ -114,12 +117,12 @@ def _is_text(text: str) -> bool:
     return True
 
 
-def no_field(name: str, there: Iterable[str]) -> str:
+def no_field(name: str, present: Iterable[str]) -> str:
     """For messages: what there is instead."""
-    names = list(there)
+    names = list(present)
     close = difflib.get_close_matches(name.lower(), [n.lower() for n in names], 1)
     hint = "".join(f"; did you mean {n!r}?" for n in names if close and n.lower() == close[0])
-    return f"there is no {name!r}; there are {', '.join(map(repr, names)) or 'none'}{hint}"
+    return f"there is no field {name!r}; the fields are {', '.join(map(repr, names)) or 'none'}{hint}"
 
 
 def shown(line: str) -> str:

@@ -129,23 +129,23 @@ class Lines:
                 "--replay is for a pipe that starts again from its beginning; a file goes on where it was left anyway"
             )
         if self._is_file:
-            found = saved.found_in(self._descriptor)
-            if found is None:
+            place = saved.found_in(self._descriptor)
+            if place is None:
                 self._report(
-                    f"{self.name} is not what was read before, or was cut: it is read from its beginning; lines that came "
+                    f"{self.name} was cut or is another file than before: it is read from its beginning; lines that came "
                     f"after line {saved.lines} of the earlier content were not seen"
                 )
                 self._begin()
                 return
             os.lseek(self._descriptor, saved.position, os.SEEK_SET)
         elif replay:
-            found = self._skip(saved, waiting)
-            if found is None:  # a signal came
+            place = self._skip(saved, waiting)
+            if place is None:  # a signal came
                 return
         else:
             self.goes_on = True
             return
-        self.place, self._skip_line = found, saved.in_line
+        self.place, self._skip_line = place, saved.in_line
 
     def _skip(self, saved: SavedPlace, waiting: Waiting) -> Place | None:
         """Read a pipe again up to the place; what is read must be what was read before."""
@@ -158,7 +158,8 @@ class Lines:
             data = os.read(self._descriptor, min(BLOCK, saved.position - place.position))
             if not data:
                 raise ValueError(
-                    f"{self.name} ended after {place.position} bytes; {saved.position} were read before: without --replay?"
+                    f"{self.name} ended after {place.position} bytes, but {saved.position} were read before; leave --replay out "
+                    "if the pipe does not start again"
                 )
             place = place.after(data, 0)
         if not saved.fits(place):

@@ -14,16 +14,17 @@ import numpy as np
 
 from volatilis._compiler import Call
 from volatilis._core.seeds import generator_key, named_seed
-from volatilis.learners._base import put
+from volatilis.learners._base import Learner, put
 from volatilis.learners._hypotheses import Hypotheses
 from volatilis.running import drivers
 from volatilis.running.drivers import Outputs, outputs
 from volatilis.running.steps import defined_readouts
+from volatilis.watching.fields import Key
 
 ROWS = 1 << 12  # lines that native code takes at a time
 FIRST_STATES = 16  # of a pool; it doubles as needed
 MOMENT = 1.0  # seconds
-COMPILING = "compiling this learner, once: it takes some seconds; later starts have it from the cache"
+COMPILING = "compiling this learner: this takes some seconds, once; later starts load it from the cache"
 
 
 class Pool:
@@ -62,12 +63,12 @@ class Pool:
 class Keyed:
     """The states of all keys. `numbers_of` says which is whose, `advance` takes observations in."""
 
-    def __init__(self, learner: Any, seed: int, tell: Callable[[str], None] | None = None) -> None:
+    def __init__(self, learner: Learner, seed: int, tell: Callable[[str], None] | None = None) -> None:
         self.learner, self._seed, self._tell = learner, seed, tell
         self._grows = learner.grows()
         self._fresh = learner.init(generator_key(seed))
         self._samples = isinstance(self._fresh, Hypotheses)  # as far as a state says: it has a generator
-        self.numbers: dict[Any, int] = {}
+        self.numbers: dict[Key, int] = {}
         self.pools = [Pool(self._fresh)]
         self.place_of = np.zeros((FIRST_STATES, 2), dtype=np.int64)  # a key's pool and row
         example, _ = learner.family.observations([])
@@ -79,7 +80,7 @@ class Keyed:
         self._out = outputs(ROWS, learner.family.size(), defined_readouts(learner))
         self._calls: list[tuple[Any, Callable[[], None]]] = []
 
-    def numbers_of(self, keys: Sequence[Any], count: int) -> np.ndarray:
+    def numbers_of(self, keys: Sequence[Key], count: int) -> np.ndarray:
         """The numbers of the keys of so many lines; new ones get a state. No keys at all are one key, the empty one."""
         if not keys:
             if not self.numbers:
@@ -99,12 +100,12 @@ class Keyed:
             self._fresh.random[0] = generator_key(named_seed(self._seed, name))
         return self._fresh
 
-    def restore(self, keys: Sequence[Any], places: np.ndarray, pools: list[Pool]) -> None:
+    def restore(self, keys: Sequence[Key], places: np.ndarray, pools: list[Pool]) -> None:
         """States that were saved: the keys in their order, the pool and the row of each."""
         self.numbers, self.pools = {key: number for number, key in enumerate(keys)}, pools
         self.place_of = np.concatenate([places, np.zeros((FIRST_STATES, 2), dtype=np.int64)])
 
-    def _add(self, key: Any, state: Any) -> None:
+    def _add(self, key: Key, state: Any) -> None:
         number = self.numbers[key] = len(self.numbers)
         if number == len(self.place_of):
             self.place_of = np.concatenate([self.place_of, np.zeros_like(self.place_of)])

@@ -15,6 +15,7 @@ import numpy as np
 from volatilis.watching.fields import (
     BadLineError,
     Fields,
+    Key,
     Record,
     Records,
     key_text,
@@ -58,11 +59,11 @@ class JsonLines:
         return BARE if self._bare else OBJECTS
 
     def all(self, lines: list[str]) -> Records | None:
-        """None where some line is not as most are: then they are looked at one by one."""
+        """None where some line needs a closer look: then they are read one by one."""
         scan, fields = self._scan, self._fields
         try:
-            found = [scan(line, 0) for line in lines]
-            rows = [row for (row, end), line in zip(found, lines, strict=True) if end == len(line) or line[end:] == "\r"]
+            scanned = [scan(line, 0) for line in lines]
+            rows = [row for (row, end), line in zip(scanned, lines, strict=True) if end == len(line) or line[end:] == "\r"]
             if len(rows) != len(lines):
                 return None
             values = self._values(rows)
@@ -90,7 +91,7 @@ class JsonLines:
             return np.array([one_number(value, names[0], fields) for value in values])
         raise TypeError
 
-    def _keys(self, rows: list[Any]) -> list[Any]:
+    def _keys(self, rows: list[Any]) -> list[Key]:
         names = self._fields.key
         if not names:
             return []
@@ -111,7 +112,7 @@ class JsonLines:
         fields = self._fields
         if self._bare != (not isinstance(row, dict)):
             example = "1.25" if self._bare else f'{{"{fields.values[0]}": 1.25}}'
-            raise BadLineError(f"the lines are such as {example}, and this is not")
+            raise BadLineError(f"the first lines are like {example}, and this one is not")
         if not self._bare:
             for name in (*fields.key, *fields.values):
                 if name not in row:
@@ -140,9 +141,11 @@ class CsvLines:
         columns = [column.strip() for column in self._header_columns(header)]
         for name in (*fields.values, *fields.key):
             if columns.count(name) != 1:
-                said = f"there are two columns {name!r}" if name in columns else no_field(name, columns)
                 option = "--value" if name in fields.values else "--key"
-                raise ValueError(f"the first line, {header[:200]!r}, is the header: {said}; {option} says which column to take")
+                problem = f"{no_field(name, columns)}; name the column with {option}"
+                if name in columns:
+                    problem = f"two columns are named {name!r}; rename one of them"
+                raise ValueError(f"the first line, {header[:200]!r}, is the header: {problem}")
         if fields.width is not None and fields.width != len(fields.values):
             raise ValueError(f"an observation has {fields.width} numbers; --value must name {fields.width} columns")
         self._width = len(columns)
@@ -153,7 +156,7 @@ class CsvLines:
         return self._header
 
     def all(self, lines: list[str]) -> Records | None:
-        """None where some line is not as most are: then they are looked at one by one."""
+        """None where some line needs a closer look: then they are read one by one."""
         try:
             rows = self._split(lines)
             if len(rows) != len(lines) or set(map(len, rows)) != {self._width}:
@@ -177,12 +180,12 @@ class CsvLines:
         except ValueError:  # some are missing, perhaps
             return [one_number(text, "", self._fields) for text in column]
 
-    def _keys(self, rows: list[list[str]]) -> list[Any]:
+    def _keys(self, rows: list[list[str]]) -> list[Key]:
         if not self._key:
             return []
         if len(self._key) == 1:
             i = self._key[0]
-            keys: list[Any] = [row[i].strip() for row in rows]
+            keys: list[Key] = [row[i].strip() for row in rows]
         else:
             keys = [tuple([row[i].strip() for i in self._key]) for row in rows]
         if not keys_are_fine(keys):
@@ -208,10 +211,10 @@ class CsvLines:
         try:
             return self._split([header])[0]
         except csv.Error as error:
-            said = f"is not the header of a CSV ({error})"
+            problem = f"is not the header of a CSV ({error})"
             if "\r" in header:
-                said = "has carriage returns in it: lines must end in line feeds; convert it, as tr '\\r' '\\n' does"
-            raise ValueError(f"the first line, {header[:200]!r}, {said}") from None
+                problem = "has carriage returns in it: lines must end in line feeds; convert it, as tr '\\r' '\\n' does"
+            raise ValueError(f"the first line, {header[:200]!r}, {problem}") from None
 
     def _split(self, lines: list[str]) -> list[list[str]]:
         return list(csv.reader(lines, delimiter=self._delimiter, strict=True))

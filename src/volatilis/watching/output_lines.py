@@ -15,9 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from volatilis import surprise
+from volatilis.learners._base import Learner
 from volatilis.running.drivers import Outputs
 from volatilis.running.steps import defined_readouts
-from volatilis.watching.fields import Fields
+from volatilis.watching.fields import Fields, Key
 
 FORMATS = ("jsonl", "csv")
 MEASURES = ("mean", "variance", "bayes_factor_surprise", "shannon_surprise", "adaptation_rate", "run_length")
@@ -46,7 +47,7 @@ class Written(NamedTuple):
 class Format:
     """The columns of the output, and their text."""
 
-    def __init__(self, learner: Any, fields: Fields, kind: str, measures: Sequence[str] | None, has_alarm: bool) -> None:
+    def __init__(self, learner: Learner, fields: Fields, kind: str, measures: Sequence[str] | None, has_alarm: bool) -> None:
         if kind not in FORMATS:
             raise ValueError(f"--format {kind}: {', '.join(FORMATS)} are accepted")
         self._learner, self._kind, self._size = learner, kind, learner.family.size()
@@ -60,13 +61,13 @@ class Format:
         self.names = ["line", *fields.key, *observed, *computed, *(["alarm"] if has_alarm else [])]
         twice = sorted({name for name in self.names if self.names.count(name) > 1})
         if twice:
-            raise ValueError(f"{twice[0]!r} would stand twice in the output; the input needs another name for its field")
+            raise ValueError(f"{twice[0]!r} would come twice in the output; rename the field of the input")
         self._before = self._texts_between()
 
     def header(self) -> bytes:
         return (",".join(map(_csv_text, self.names)) + "\n").encode() if self._kind == "csv" else b""
 
-    def key_text(self, key: Any) -> str:
+    def key_text(self, key: Key) -> str:
         """A key as it stands in a line, its own names included; made once per key."""
         parts = (key,) if isinstance(key, str) else key
         if self._kind == "csv":
@@ -175,11 +176,11 @@ class Format:
             other = ~((size >= 1e-4) & (size < 1e10)) | (column == np.floor(column))
         if not other.any():
             return texts
-        own = [self._number(value) for value in column[other].tolist()]
-        return pc.replace_with_mask(texts, pa.array(other), pa.array(own, pa.string()))
+        texts_of_others = [self._number(value) for value in column[other].tolist()]
+        return pc.replace_with_mask(texts, pa.array(other), pa.array(texts_of_others, pa.string()))
 
 
-def _chosen(learner: Any, measures: Sequence[str] | None) -> tuple[str, ...]:
+def _chosen(learner: Learner, measures: Sequence[str] | None) -> tuple[str, ...]:
     defined = defined_readouts(learner)
     if measures is None:
         return tuple(name for name in MEASURES if name in defined)
@@ -187,7 +188,9 @@ def _chosen(learner: Any, measures: Sequence[str] | None) -> tuple[str, ...]:
         return defined
     for name in measures:
         if name not in defined:
-            raise ValueError(f"--measures: {name!r} is not accepted; {type(learner).__name__} has {', '.join(defined)}, and all")
+            raise ValueError(
+                f"--measures: {name!r} is not accepted; {type(learner).__name__} has {', '.join(defined)}; all names them all"
+            )
     return tuple(dict.fromkeys(measures))
 
 

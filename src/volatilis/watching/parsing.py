@@ -1,16 +1,17 @@
 """From lines to keys and observations: all lines of a block at once and, where that fails, one by one, to say which is wrong.
 
-Lines are JSON, each an object or just a number, or CSV with a header. The first line decides, unless told.
+Lines are JSON, each an object or just a number, or CSV with a header. The first line decides, unless the request does.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from volatilis.watching.fields import BadLineError, Fields, Record, shown
+from volatilis.learners._base import Learner
+from volatilis.watching.fields import BadLineError, Fields, Key, Record, shown
 from volatilis.watching.line_formats import CsvLines, JsonLines
 
 KINDS = ("auto", "jsonl", "csv")
@@ -28,7 +29,7 @@ class Parsed(NamedTuple):
     """The lines that can be used, in order: what was observed, NaN where missing, and the same as the family has it."""
 
     lines: np.ndarray
-    keys: Sequence[Any]
+    keys: Sequence[Key]
     observed: np.ndarray
     values: np.ndarray
     absent: np.ndarray
@@ -38,7 +39,7 @@ class Parsed(NamedTuple):
 class Parser:
     """Reads the blocks of one input after the other."""
 
-    def __init__(self, fields: Fields, kind: str, learner: Any, missing_accepted: bool) -> None:
+    def __init__(self, fields: Fields, kind: str, learner: Learner, missing_accepted: bool) -> None:
         if kind not in KINDS:
             raise ValueError(f"--input-format {kind}: {', '.join(KINDS)} are accepted")
         self._fields, self._kind, self._learner, self._missing_accepted = fields, kind, learner, missing_accepted
@@ -136,7 +137,7 @@ class Parser:
             return self._nothing()._replace(bad=bad)
         observed = np.array([record.value for _, record in good])
         encoded, absent = self._learner.family.observations(observed)
-        keys = [record.key for _, record in good] if self._fields.key else []
+        keys = [record.key for _, record in good if record.key is not None]
         return Parsed(numbers[[i for i, _ in good]], keys, observed, encoded, absent, bad)
 
     def _accepted(self, records: list[tuple[int, Record]]) -> tuple[list[tuple[int, Record]], list[tuple[int, str]]]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from volatilis.catalogue import Recipe, make_family, make_learner
+from volatilis.learners._base import Learner
+from volatilis.tables import counted
 from volatilis.watching.fields import Fields
 
 BAD_LINES = ("stop", "report")
@@ -80,26 +82,28 @@ def check_request(request: WatchRequest) -> None:
         if path not in ("-", None):
             other = used.setdefault(os.path.realpath(path), what)
             if other != what:
-                raise ValueError(f"{path} is both {other} and {what}; each needs a file of its own")
+                raise ValueError(f"{path} is both {other} and {what}; give one of them another name")
 
 
-def learner_of(request: WatchRequest) -> Any:
+def learner_of(request: WatchRequest) -> Learner:
     for recipe in (request.family, request.learner):
         if recipe.columns():
-            raise ValueError(f"{recipe.text!r}: a parameter from a column is accepted by volatilis run, not by watch")
+            raise ValueError(f"{recipe.text!r}: volatilis watch cannot take a parameter from a column; volatilis run can")
     return make_learner(request.learner, make_family(request.family, {}), {})
 
 
-def fields_of(request: WatchRequest, learner: Any) -> Fields:
+def fields_of(request: WatchRequest, learner: Learner) -> Fields:
     """What stands where in a line, checked against the family."""
     family = learner.family
     shape, named = family.observations([])[0].shape[1:], len(request.value)
     width = shape[0] if shape else None
     if named == 0 or named not in (1, width):
-        raise ValueError(f"the family observes {width or 1} numbers at a time; --value names {named}")
+        raise ValueError(
+            f"an observation of this family has {counted(width or 1, 'number')}; --value names {counted(named, 'field')}"
+        )
     if request.categories and len(request.categories) != family.categories():
         raise ValueError(
-            f"--categories names {len(request.categories)}, but the family {request.family.name} does not have as many"
+            f"--categories names {len(request.categories)} categories, which the family {request.family.name} does not have"
         )
     codes = {name: float(code) for code, name in enumerate(request.categories)}
     return Fields(request.key, request.value, width, codes, request.family.name == "bernoulli")

@@ -61,7 +61,7 @@ class Memory:
             "keys": list(keyed.numbers),
         }
         if _file_at(self._path) not in (self._file, None):
-            raise StateFileError(f"{self._path} was written by another process meanwhile; it is left as it is")
+            raise StateFileError(f"{self._path} was written by another process meanwhile; it is not changed")
         save(self._path, header, arrays)
         self._file = _file_at(self._path)
 
@@ -96,8 +96,8 @@ class Memory:
         for name, now in self._identity().items():
             if header.get(name) != now:
                 raise StateFileError(
-                    f"{self._path} was made with another {name}: {_shown(header.get(name))}, and now it is {_shown(now)}; it is "
-                    "left as it is: use the same options, or give --state another name"
+                    f"{self._path} was made with another {name}: {_shown(header.get(name))}, now {_shown(now)}; it is "
+                    "not changed: use the same options, or give --state another name"
                 )
 
     def _set(self, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Saved:
@@ -123,27 +123,27 @@ class Memory:
         example = learner.init(0)
         for _ in range(index):
             example = learner.grow(example)
-        found = {name: arrays[f"{index}.{name}"] for name in example.kept_arrays()}
-        check_many_states(learner, example.kept_arrays(), found)
-        rows, used = places[places[:, 0] == index, 1], len(found["nu"])
+        states = {name: arrays[f"{index}.{name}"] for name in example.kept_arrays()}
+        check_many_states(learner, example.kept_arrays(), states)
+        rows, used = places[places[:, 0] == index, 1], len(states["nu"])
         taken = np.zeros(used, dtype=bool)
         if ((rows < 0) | (rows >= used)).any() or len(np.unique(rows)) != len(rows):
             raise ValueError("two keys with one state, or a key without one")
         taken[rows] = True
         pool = Pool(example)
-        pool.set_arrays(found, np.flatnonzero(~taken).tolist())
+        pool.set_arrays(states, np.flatnonzero(~taken).tolist())
         return pool
 
 
 def _file_at(path: str) -> tuple[int, ...] | None:
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except FileNotFoundError:
         return None
-    return found.st_ino, found.st_size, found.st_mtime_ns
+    return status.st_ino, status.st_size, status.st_mtime_ns
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     return (",".join(value) or "none") if isinstance(value, list) else str(value)
 
 
@@ -176,9 +176,9 @@ def load(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, np.nda
     """The header and the arrays of a state file, its checksum tested."""
     begin = b'{"format": "' + FORMAT.encode() + b'"'
     if not pathlib.Path(path).is_file() or not (data := _content(path, begin)):
-        raise StateFileError(f"{path} is not a state file of volatilis watch; it is left as it is: give --state another name")
+        raise StateFileError(f"{path} is not a state file of volatilis watch; it is not changed: give --state another name")
     if hashlib.sha256(data[:-CHECKSUM]).digest() != data[-CHECKSUM:]:
-        raise StateFileError(f"{path} is damaged or cut short: its checksum does not fit; it is left as it is")
+        raise StateFileError(f"{path} is damaged or cut short: its checksum does not fit; it is not changed")
     try:
         start, _, rest = data[:-CHECKSUM].partition(b"\n")
         header = json.loads(start)

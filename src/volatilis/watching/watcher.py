@@ -82,7 +82,7 @@ class Waiting:
         if descriptor is not None:
             poll.register(descriptor, select.POLLIN)
         if self._output is not None:
-            poll.register(self._output, 0)  # only for what is always told: that the other end is closed
+            poll.register(self._output, 0)  # only for what is always reported: that the other end is closed
         ready = dict(poll.poll(None if seconds is None else max(0.0, seconds) * 1000.0))
         if self._output is not None and self._output != descriptor and ready.get(self._output, 0) & select.POLLERR:
             raise BrokenPipeError
@@ -134,7 +134,7 @@ class Watcher:
         try:
             if self._saved is not None:
                 self._lines.go_on(self._saved.place, self.request.replay, waiting)
-            elif self.request.state is not None:  # now, so that a place where nothing can be written is told at once
+            elif self.request.state is not None:  # now, so that a place where nothing can be written is refused at once
                 self._unsaved = True
                 self._save()
             if self.output.is_empty:
