@@ -266,7 +266,7 @@ def test_the_command(table: pathlib.Path, tmp_path: pathlib.Path) -> None:
 @pytest.mark.parametrize(
     ("more", "words"),
     [
-        (("--plot", "a.bmp"), "the ending says which kind of picture; .png, .svg, .pdf"),
+        (("--plot", "a.bmp"), "the ending tells the kind of picture; .png, .svg, .pdf"),
         (("--quiet",), "--quiet without an output gives nothing"),
         (("--criterion", "waic"), "criterion 'waic' is not known"),
         (("--criterion", "cross_validated", "--folds", "0"), "needs --folds 2 or more"),

@@ -365,7 +365,7 @@ def test_units_of_the_outcome_do_not_matter() -> None:
         (["--family", "bernoulli"], "the family 'bernoulli' is not accepted"),
         (["--family", "gaussian:sigma=column:s"], "a design needs numbers for all parameters"),
         (["--family", "gaussian:sigma=20,sigma_0=1"], "prediction 1 selects"),
-        (["--plot", "p.gif"], "the ending says which kind of picture"),
+        (["--plot", "p.gif"], "the ending tells the kind of picture"),
     ],
 )
 def test_mistakes(words: list[str], message: str) -> None:

@@ -208,7 +208,7 @@ def test_people_whose_rows_are_scattered_are_one_person_and_that_is_said(tmp_pat
         (("--learner", "varsmile:m=free", "--out", "fits.docx"), "fits.docx"),
         (
             ("--learner", "varsmile:m=free", "--plot", "fits.docx"),
-            "the ending says which kind of picture; .png, .svg, .pdf are accepted",
+            "the ending tells the kind of picture; .png, .svg, .pdf are accepted",
         ),
         (("--learner", "varsmile:m=free", "--method", "magic"), "one of ml, map, hierarchical is"),
         (("--learner", "varsmile:m=free", "--prior", "m=0.1:1"), "--prior is for --method map"),

@@ -141,7 +141,7 @@ def test_files_that_are_there_are_replaced_only_if_asked(tmp_path: pathlib.Path)
     (folder / "notes.txt").write_text("mine")
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     said = refused(run(trials(), folder, zscore="run", out=str(tmp_path / "out.csv")))
-    assert "sub-01_task-volatile_run-1_events.tsv and 7 more of these files already; --overwrite" in said
+    assert "sub-01_task-volatile_run-1_events.tsv and 7 more of these files; --overwrite" in said
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
     assert not (tmp_path / "out.csv").exists()
     done(run(trials(), folder, "--overwrite", zscore="run"))

@@ -99,7 +99,7 @@ def test_the_picture(ending: str, table: pathlib.Path, tmp_path: pathlib.Path) -
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("--plot", "x.jpg"), "--plot x.jpg: the ending says which kind of picture; .png, .svg, .pdf are accepted"),
+        (("--plot", "x.jpg"), "--plot x.jpg: the ending tells the kind of picture; .png, .svg, .pdf are accepted"),
         (("--out", "x.xls"), "x.xls: the ending of the name does not tell the kind of table"),
         (("--selections", "x"), "x: the ending of the name does not tell the kind of table"),
         (("--prediction", "gues"), "there is no column 'gues'"),

@@ -52,9 +52,9 @@ def test_going_on_gives_the_same_bits(tmp_path: pathlib.Path, learner: str) -> N
     [
         (["--learner", "varsmile:m=0.002"], "another learner: VarSMiLe"),
         (["--family", "gaussian:sigma=2"], "another learner: VarSMiLe"),
-        (["--key", "none"], "another key: sensor, and now it is none"),
-        (["--value", "x"], "another value: value, and now it is x"),
-        (["--seed", "1"], "another seed: 0, and now it is 1"),
+        (["--key", "none"], "another key: sensor, now none"),
+        (["--value", "x"], "another value: value, now x"),
+        (["--seed", "1"], "another seed: 0, now 1"),
     ],
 )
 def test_a_state_of_something_else_is_refused(tmp_path: pathlib.Path, changed: list[str], said: str) -> None:
