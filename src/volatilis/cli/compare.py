@@ -8,8 +8,7 @@ import typer
 
 from volatilis.cli import behaviour_options as options
 from volatilis.cli.errors import reported
-from volatilis.cli.option_groups import with_groups
-from volatilis.cli.options import Table
+from volatilis.cli.options import Table, with_groups
 
 EXAMPLES = """
 Examples:

@@ -8,7 +8,7 @@ import typer
 
 from volatilis.cli import behaviour_options, options
 from volatilis.cli.errors import reported
-from volatilis.cli.option_groups import with_groups
+from volatilis.cli.options import with_groups
 from volatilis.cli.window_options import ConfidenceWindow, Windows
 
 EXAMPLES = """
