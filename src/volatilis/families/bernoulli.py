@@ -52,6 +52,13 @@ class Bernoulli(FamilyTuple):
     """y is 1 with probability p, else 0, and p ~ Beta(a, b) at each change; theta = p.
 
     chi = (number of ones, number of zeros) with the prior's share, nu their sum: the belief is Beta(chi_0, chi_1).
+
+        a   the prior's pseudo-count of ones
+        b   the prior's pseudo-count of zeros
+
+    >>> import volatilis as vl
+    >>> vl.run(vl.VarSMiLe(vl.Bernoulli(), m=0.1), [1, 1, 0]).mean.round(3)
+    array([0.667, 0.746, 0.566])
     """
 
     a: Pseudocount = 1.0

@@ -42,6 +42,15 @@ class Categorical(FamilyTuple):
     """y is one of 0 ... k - 1 with probabilities p, and p ~ Dirichlet(s, ..., s) at each change; theta = p.
 
     chi = counts of each category with the prior's share s, nu their sum: the belief is Dirichlet(chi).
+
+        k   how many categories there are
+        s   the prior's pseudo-count of each: small values make probabilities near 0 and 1 likely
+
+    >>> import volatilis as vl
+    >>> vl.run(vl.VarSMiLe(vl.Categorical(k=3), m=0.1), [0, 0, 2]).mean.round(3)
+    array([[0.5  , 0.25 , 0.25 ],
+           [0.595, 0.203, 0.203],
+           [0.47 , 0.177, 0.353]])
     """
 
     k: Categories

@@ -34,6 +34,14 @@ class Gaussian(FamilyTuple):
 
     The belief is N(chi, sigma^2 / nu): chi is the mean of the observations with the prior's share (not their sum, which
     would cost a division at every use), nu their number, where a prior of sigma_0 weighs as rho = sigma^2 / sigma_0^2.
+
+        sigma     the standard deviation of an observation
+        mu_0      the prior mean of mu
+        sigma_0   the prior standard deviation of mu
+
+    >>> import volatilis as vl
+    >>> vl.run(vl.VarSMiLe(vl.Gaussian(sigma=0.5, sigma_0=2.0), m=0.1), [0.2, -0.1, 3.0]).mean.round(3)
+    array([0.188, 0.046, 2.819])
     """
 
     sigma: Noise

@@ -35,6 +35,18 @@ class GaussianUnknownVariance(FamilyTuple):
 
     The belief is normal-inverse-gamma: chi = (mu, alpha, sqrt(beta)), nu = kappa. Sums of y and y^2 would cancel after many
     observations and overflow beyond 1e154, so chi is kept centred, and beta as its root.
+
+        mu_0      the prior mean of mu
+        kappa_0   how many observations the prior mean is worth
+        alpha_0   the shape of the prior of v: its mean exists above 1, its variance above 2
+        beta_0    the scale of the prior of v, whose mean is beta_0 / (alpha_0 - 1)
+
+    >>> import volatilis as vl
+    >>> family = vl.GaussianUnknownVariance(mu_0=0.0, kappa_0=1.0, alpha_0=3.0, beta_0=2.0)
+    >>> vl.run(vl.VarSMiLe(family, m=0.1), [0.2, -0.1, 3.0]).mean.round(3)
+    array([[0.1  , 0.804],
+           [0.029, 0.683],
+           [0.901, 1.606]])
     """
 
     mu_0: Location

@@ -30,6 +30,16 @@ class MultivariateGaussian(FamilyTuple):
     One linear map makes C the identity and C_0 diagonal (the generalised eigenvectors of the pair). In those axes every
     belief between two changes is independent Gaussians, so observations are mapped once, on the way in, and a hypothesis
     costs O(p). chi = (linear terms, precisions) along the axes, nu counts observations.
+
+        covariance     C, a (p, p) matrix
+        mu_0           the prior mean of mu, p numbers
+        covariance_0   C_0, a (p, p) matrix
+
+    >>> import volatilis as vl
+    >>> family = vl.MultivariateGaussian([[1.0, 0.3], [0.3, 1.0]], [0.0, 0.0], [[4.0, 0.0], [0.0, 4.0]])
+    >>> vl.run(vl.VarSMiLe(family, m=0.1), [[0.2, 0.1], [3.0, -1.0]]).mean.round(3)
+    array([[ 0.156,  0.071],
+           [ 1.594, -0.522]])
     """
 
     covariance: Matrix

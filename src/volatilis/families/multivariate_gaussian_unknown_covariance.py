@@ -49,6 +49,17 @@ class MultivariateGaussianUnknownCovariance(FamilyTuple):
 
     theta = (mu, then the upper triangle of S, row by row). The belief is normal-inverse-Wishart: chi = (mu, the Cholesky
     factor of psi, degrees of freedom, room to work in), nu = kappa. The factor stays positive definite by construction.
+
+        mu_0      the prior mean of mu, p numbers
+        kappa_0   how many observations the prior mean is worth
+        nu_0      the degrees of freedom of the prior of S, above p - 1; its mean exists above p + 1, its variance above p + 3
+        psi_0     the scale of the prior of S, a (p, p) matrix; its mean is psi_0 / (nu_0 - p - 1)
+
+    >>> import volatilis as vl
+    >>> family = vl.MultivariateGaussianUnknownCovariance([0.0, 0.0], 1.0, 6.0, [[3.0, 0.0], [0.0, 3.0]])
+    >>> vl.run(vl.VarSMiLe(family, m=0.1), [[0.2, 0.1], [3.0, -1.0]]).mean.round(3)
+    array([[ 0.1  ,  0.05 ,  0.755,  0.003,  0.751],
+           [ 1.115, -0.322,  1.756, -0.405,  0.767]])
     """
 
     mu_0: Vector

@@ -33,6 +33,13 @@ class Poisson(FamilyTuple):
     """y ~ Poisson(lambda), and lambda ~ Gamma(shape, rate) at each change; theta = lambda.
 
     chi = sum of y, nu = number of y, with the prior's shape and rate: the belief is Gamma(chi, nu).
+
+        shape   of the prior of lambda: as if that many events had been counted before
+        rate    of the prior of lambda: in that many observations
+
+    >>> import volatilis as vl
+    >>> vl.run(vl.VarSMiLe(vl.Poisson(shape=2.0, rate=1.0), m=0.1), [3, 2, 11]).mean.round(3)
+    array([2.5  , 2.315, 4.843])
     """
 
     shape: Shape

@@ -26,6 +26,14 @@ class ExactBayes(HypothesesLearner):
     Adams & MacKay (2007), Bayesian online changepoint detection; paper, Eq. 8-10, "Exact Bayes". Hypotheses with a
     probability below `cutoff` are dropped, as in the paper; with cutoff = 0 only those below 1e-300 are. They are dropped
     when they make up a sixteenth of all: moving the others together at every step would cost more than keeping them a while.
+
+        family   how observations arise, such as vl.Gaussian(sigma=1)
+        p_c      the probability of a change before an observation
+        cutoff   hypotheses of a lower probability are dropped
+
+    >>> import volatilis as vl
+    >>> vl.run(vl.ExactBayes(vl.Gaussian(sigma=0.5, sigma_0=2.0), p_c=0.1), [0.2, -0.1, 3.0, 3.2]).mean.round(3)
+    array([0.188, 0.043, 2.822, 3.006])
     """
 
     family: AnyFamily

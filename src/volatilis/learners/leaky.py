@@ -35,6 +35,13 @@ class Leaky(LearnerTuple):
 
     and the maximum-likelihood estimate from the weighted statistics for other families. It has no prior and no belief, so no
     variance, no surprise and no adaptation rate; the effective number of observations is `run_length`.
+
+        family   how observations arise, such as vl.Gaussian(sigma=1)
+        omega    how much weight an observation keeps from one step to the next: 0 only the newest counts, 1 all count alike
+
+    >>> import volatilis as vl
+    >>> vl.run(vl.Leaky(vl.Gaussian(sigma=0.5, sigma_0=2.0), omega=0.8), [0.2, -0.1, 3.0, 3.2]).mean.round(3)
+    array([0.2  , 0.033, 1.249, 1.91 ])
     """
 
     family: AnyFamily

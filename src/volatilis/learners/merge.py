@@ -39,6 +39,14 @@ class Merge(HypothesesLearner):
     says how far apart the two answers m are and how differently sure (variance V), in the likelihood's own Fisher metric:
     in units of what one observation can tell (`family.dissimilarity`). With n = 1 on a Gaussian this is Nas12*; with n at
     least the number of observations it is exact. New here: docs/theory/merge.md.
+
+        family   how observations arise, such as vl.Gaussian(sigma=1)
+        p_c      the probability of a change before an observation
+        n        how many hypotheses are kept
+
+    >>> import volatilis as vl
+    >>> vl.run(vl.Merge(vl.Gaussian(sigma=0.5, sigma_0=2.0), p_c=0.1, n=2), [0.2, -0.1, 3.0, 3.2]).mean.round(3)
+    array([0.188, 0.043, 2.822, 3.006])
     """
 
     family: AnyFamily

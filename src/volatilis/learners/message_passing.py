@@ -31,6 +31,14 @@ class MessagePassing(HypothesesLearner):
     """MPN (paper, Algorithm 2): exact inference, then keep the n hypotheses with the highest weights.
 
     Exact while t <= n.
+
+        family   how observations arise, such as vl.Gaussian(sigma=1)
+        p_c      the probability of a change before an observation
+        n        how many hypotheses are kept
+
+    >>> import volatilis as vl
+    >>> vl.run(vl.MessagePassing(vl.Gaussian(sigma=0.5, sigma_0=2.0), p_c=0.1, n=2), [0.2, -0.1, 3.0, 3.2]).mean.round(3)
+    array([0.188, 0.043, 2.822, 3.006])
     """
 
     family: AnyFamily

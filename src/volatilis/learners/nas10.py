@@ -31,6 +31,13 @@ class Nas10Star(OneBeliefLearner):
         variance <- sigma^2 / (rho + r),   rho = sigma^2 / sigma_0^2
 
     Starts with r = 0, where the belief is the prior itself (errata 12); the variance is a variance (errata 4).
+
+        family   a vl.Gaussian
+        p_c      the probability of a change before an observation
+
+    >>> import volatilis as vl
+    >>> vl.run(vl.Nas10Star(vl.Gaussian(sigma=0.5, sigma_0=2.0), p_c=0.1), [0.2, -0.1, 3.0, 3.2]).mean.round(3)
+    array([0.188, 0.043, 2.822, 3.005])
     """
 
     family: AnyFamily
@@ -108,4 +115,14 @@ class BroadPrior:
     )
 )
 class Nas10(BroadPrior, Nas10Star):
-    """Nas10, the original of Nassar et al. (2010): as in the paper, Nas10* with a broad prior (sigma_0 = 1000)."""
+    """Nas10, the original of Nassar et al. (2010): as in the paper, Nas10* with a broad prior (sigma_0 = 1000).
+
+        sigma     the standard deviation of an observation
+        p_c       the probability of a change before an observation
+        mu_0      the prior mean of mu
+        sigma_0   the prior standard deviation of mu, which is broad
+
+    >>> import volatilis as vl
+    >>> vl.run(vl.Nas10(sigma=0.5, p_c=0.1), [0.2, -0.1, 3.0, 3.2]).mean.round(3)
+    array([0.2  , 0.05 , 2.767, 2.961])
+    """

@@ -32,6 +32,13 @@ class Nas12Star(OneBeliefLearner):
         r <- sigma^2 / variance - rho,   rho = sigma^2 / sigma_0^2
 
     r is negative where the belief is less certain than the prior. Starts with r = 0, the prior itself (errata 12).
+
+        family   a vl.Gaussian
+        p_c      the probability of a change before an observation
+
+    >>> import volatilis as vl
+    >>> vl.run(vl.Nas12Star(vl.Gaussian(sigma=0.5, sigma_0=2.0), p_c=0.1), [0.2, -0.1, 3.0, 3.2]).mean.round(3)
+    array([0.188, 0.043, 2.822, 3.006])
     """
 
     family: AnyFamily
@@ -92,4 +99,14 @@ def settle(
     )
 )
 class Nas12(BroadPrior, Nas12Star):
-    """Nas12, the original of Nassar et al. (2012): as in the paper, Nas12* with a broad prior (sigma_0 = 1000)."""
+    """Nas12, the original of Nassar et al. (2012): as in the paper, Nas12* with a broad prior (sigma_0 = 1000).
+
+        sigma     the standard deviation of an observation
+        p_c       the probability of a change before an observation
+        mu_0      the prior mean of mu
+        sigma_0   the prior standard deviation of mu, which is broad
+
+    >>> import volatilis as vl
+    >>> vl.run(vl.Nas12(sigma=0.5, p_c=0.1), [0.2, -0.1, 3.0, 3.2]).mean.round(3)
+    array([0.2  , 0.05 , 2.767, 3.078])
+    """

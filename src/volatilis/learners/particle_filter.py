@@ -29,6 +29,15 @@ class ParticleFilter(LearnerTuple):
 
     Resampling, with replacement, when N_eff <= resample_below * n. The particles are resampled after their beliefs are
     updated rather than before, which is the same in distribution.
+
+        family           how observations arise, such as vl.Gaussian(sigma=1)
+        p_c              the probability of a change before an observation
+        n                how many particles there are
+        resample_below   the share of n at which the effective number of particles leads to resampling: 0 never, 1 always
+
+    >>> import volatilis as vl
+    >>> vl.run(vl.ParticleFilter(vl.Gaussian(sigma=0.5, sigma_0=2.0), p_c=0.1, n=20), [0.2, -0.1, 3.0, 3.2]).mean.round(3)
+    array([0.188, 0.041, 2.824, 3.006])
     """
 
     family: AnyFamily

@@ -36,6 +36,13 @@ class SMiLe(OneBeliefLearner):
     and B_max = KL[P~ || pi^(t)], found by bracketing.
 
     Deviation from the paper's text: there B_max = KL[P(theta | y) || pi^(t)], which the path from pi^(t) to P~ need not reach.
+
+        family   how observations arise, such as vl.Gaussian(sigma=1)
+        m        how strongly surprise modulates learning
+
+    >>> import volatilis as vl
+    >>> vl.run(vl.SMiLe(vl.Gaussian(sigma=0.5, sigma_0=2.0), m=0.1), [0.2, -0.1, 3.0, 3.2]).mean.round(3)
+    array([0.164, 0.071, 2.413, 2.677])
     """
 
     family: AnyFamily

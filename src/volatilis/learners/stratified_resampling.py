@@ -36,6 +36,14 @@ class StratifiedResampling(HypothesesLearner):
     survives, each with weight c. The expected weights are the old ones, with the least variance that n allows.
 
     Deviation from the paper's code: hypotheses without weight never survive and ties with c count as heavy (errata 1).
+
+        family   how observations arise, such as vl.Gaussian(sigma=1)
+        p_c      the probability of a change before an observation
+        n        how many hypotheses are kept
+
+    >>> import volatilis as vl
+    >>> vl.run(vl.StratifiedResampling(vl.Gaussian(sigma=0.5, sigma_0=2.0), p_c=0.1, n=2), [0.2, -0.1, 3.0, 3.2]).mean.round(3)
+    array([0.188, 0.043, 2.822, 3.006])
     """
 
     family: AnyFamily

@@ -29,6 +29,13 @@ class VarSMiLe(OneBeliefLearner):
 
     m says how strongly surprise modulates learning; p_c / (1 - p_c) is a good start. Where a change probability is needed
     (Shannon surprise, elapsed time) it is m / (1 + m).
+
+        family   how observations arise, such as vl.Gaussian(sigma=1)
+        m        how strongly surprise modulates learning
+
+    >>> import volatilis as vl
+    >>> vl.run(vl.VarSMiLe(vl.Gaussian(sigma=0.5, sigma_0=2.0), m=0.1), [0.2, -0.1, 3.0, 3.2]).mean.round(3)
+    array([0.188, 0.046, 2.819, 3.004])
     """
 
     family: AnyFamily
