@@ -13,8 +13,8 @@ import volatilis as vl
 from volatilis.behaviour import Model, Source, read_people
 from volatilis.cli import app
 
+from .fitting.test_command import save_rows, write_people
 from .simulated import FAMILY, FAMILY_TEXT
-from .test_fit_command import save_rows, write_people
 
 TWO = (
     "--family",

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import functools
 import math
-import os
 import pathlib
 import re
 import runpy
@@ -20,6 +19,7 @@ import pytest
 from scipy import stats
 
 import volatilis as vl
+from tests.helpers.paths import HELICOPTER, HOW_TO, ada_learn_file, needs_ada_learn, needs_helicopter
 from volatilis.behaviour.comparison.criteria import unit_of_all
 from volatilis.behaviour.fitting.fit import fit
 from volatilis.behaviour.models import Model
@@ -27,23 +27,17 @@ from volatilis.behaviour.people import Source, read_people
 
 from .simulated import believed
 
-DATA = pathlib.Path(os.environ.get("VOLATILIS_DATA", pathlib.Path(__file__).resolve().parents[3] / "shared" / "data"))
-TABLE = DATA / "bruckner_helicopter" / "experiment1_trials.csv.gz"
-ADA_LEARN = DATA / "ada_learn" / "ada-learn_study_ada-pos_outcome-level.csv.gz"
-HOW_TO = pathlib.Path(__file__).resolve().parents[2] / "docs" / "how-to"
 PAGE = HOW_TO / "real-people.md"
-needs_helicopter = pytest.mark.skipif(not TABLE.exists(), reason=f"the helicopter task's trials are not there: {TABLE}")
-needs_ada_learn = pytest.mark.skipif(not ADA_LEARN.exists(), reason=f"ada-learn's trials are not there: {ADA_LEARN}")
 
 
 @needs_helicopter
 def test_the_likelihood_of_real_people() -> None:
     model = Model.parse("gaussian:sigma=column:sigma,mu_0=150,sigma_0=87", "nas12*:p_c=free", "laplace:sd=free")
-    source = Source(TABLE, ("subj_num",), "x_t", "b_t", "before", None, "new_block", "v_t")
+    source = Source(HELICOPTER, ("subj_num",), "x_t", "b_t", "before", None, "new_block", "v_t")
     people = read_people(source, model)
     assert len(people.persons) == 129
     assert not people.refused
-    table = pd.read_csv(TABLE)
+    table = pd.read_csv(HELICOPTER)
     for person in (people.persons[0], people.persons[77]):
         found = fit(model, person)
         own = table[table.subj_num.astype(str) == person.name]
@@ -68,7 +62,7 @@ def script(name: str) -> dict[str, Any]:
 
 def ada_learn(task: str) -> pd.DataFrame:
     """The table that the page's script makes of the published one."""
-    trials = pd.read_csv(DATA / "ada_learn" / f"ada-learn_study_{task}_outcome-level.csv.gz")
+    trials = pd.read_csv(ada_learn_file(task))
     return pd.DataFrame(
         {
             "subject": trials.subject_idx + 1,
@@ -84,7 +78,7 @@ def ada_learn(task: str) -> pd.DataFrame:
 @needs_ada_learn
 def test_the_tables_of_the_page(tmp_path: pathlib.Path) -> None:
     """The files as they are published, of three people, become tables with the same trials."""
-    raw = pd.read_csv(TABLE).query("subj_num in (2, 3, 10)").sort_values("subj_num", kind="stable")
+    raw = pd.read_csv(HELICOPTER).query("subj_num in (2, 3, 10)").sort_values("subj_num", kind="stable")
     for subject, own in raw.groupby("subj_num"):
         folder = tmp_path / script("real_people.py")["EXPERIMENT"] / f"sub_{subject}" / "behav"
         folder.mkdir(parents=True)
@@ -155,7 +149,7 @@ def test_the_correlations_of_the_page(
 def test_a_sum_of_the_page() -> None:
     """-BIC / 2 of all 129 people under a leaky integrator, as `volatilis compare` has it."""
     model = Model.parse("gaussian:sigma=column:sigma,mu_0=150,sigma_0=87", "leaky:omega=free", "laplace:sd=free,stay=free")
-    persons = read_people(Source(TABLE, ("subj_num",), "x_t", "b_t", "before", None, "new_block", "v_t"), model).persons
+    persons = read_people(Source(HELICOPTER, ("subj_num",), "x_t", "b_t", "before", None, "new_block", "v_t"), model).persons
     unit = unit_of_all(persons)
     fits = [fit(model, person, starts=3, unit=unit) for person in persons]
     total = sum(found.log_likelihood - 1.5 * math.log(found.responses) for found in fits)

@@ -17,14 +17,7 @@ from scipy import linalg, stats
 from scipy.special import gammaln, logsumexp, psi
 
 import volatilis as vl
-from volatilis.families import Beliefs, prior_beliefs
-from volatilis.learners._hypotheses import hypotheses
-
-from ..oracles import integrals
-from ..oracles import learners as naive
-from ..oracles.conjugate import Parameters, Vector
-from ..oracles.enumeration import enumerate_histories, moments_of_mixture
-from ..settings import (
+from tests.helpers.settings import (
     COVARIANCE,
     FAMILIES,
     P_C,
@@ -44,6 +37,12 @@ from ..settings import (
     square,
     variances,
 )
+from tests.oracles import integrals
+from tests.oracles import learners as naive
+from tests.oracles.conjugate import Parameters, Vector
+from tests.oracles.enumeration import enumerate_histories, moments_of_mixture
+from volatilis.families import Beliefs, prior_beliefs
+from volatilis.learners._hypotheses import hypotheses
 
 WEIGHTS = [(0.5, 0.5), (0.9, 0.1), (1e-3, 1 - 1e-3), (1 - 1e-9, 1e-9)]
 weights_of_a_pair = pytest.mark.parametrize("weights", WEIGHTS, ids=lambda w: f"{w[0]:.3g}")

@@ -13,17 +13,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import volatilis as vl
-from volatilis.families._base import copy_column
-from volatilis.learners._hypotheses import Hypotheses, hypotheses
-from volatilis.learners.particle_filter import resample
-from volatilis.learners.stratified_resampling import optimal_threshold, resample_optimally
-from volatilis.special import uniform
-
-from ..oracles import conjugate
-from ..oracles import learners as naive
-from ..oracles.conjugate import Vector
-from ..oracles.enumeration import Posterior, enumerate_histories
-from ..settings import (
+from tests.helpers.settings import (
     COVARIANCE,
     FAMILIES,
     P_C,
@@ -35,6 +25,15 @@ from ..settings import (
     learners_with_belief,
     observations,
 )
+from tests.oracles import conjugate
+from tests.oracles import learners as naive
+from tests.oracles.conjugate import Vector
+from tests.oracles.enumeration import Posterior, enumerate_histories
+from volatilis.families._base import copy_column
+from volatilis.learners._hypotheses import Hypotheses, hypotheses
+from volatilis.learners.particle_filter import resample
+from volatilis.learners.stratified_resampling import optimal_threshold, resample_optimally
+from volatilis.special import uniform
 
 # Definitions called as plain Python, outside `plain_python`: the generator's whole numbers overflow on purpose
 as_python = pytest.mark.usefixtures("silent")

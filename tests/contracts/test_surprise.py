@@ -16,12 +16,7 @@ from scipy.integrate import trapezoid
 from scipy.special import logsumexp
 
 import volatilis as vl
-
-from ..oracles import conjugate, integrals
-from ..oracles import learners as naive
-from ..oracles.conjugate import Vector
-from ..oracles.enumeration import enumerate_histories
-from ..settings import (
+from tests.helpers.settings import (
     COVARIANCE,
     FAMILIES,
     P_C,
@@ -31,6 +26,10 @@ from ..settings import (
     every_line,
     observations,
 )
+from tests.oracles import conjugate, integrals
+from tests.oracles import learners as naive
+from tests.oracles.conjugate import Vector
+from tests.oracles.enumeration import enumerate_histories
 
 MEASURES = ["bayesian_surprise", "confidence_corrected_surprise"]
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import pathlib
 import re
 
 import pytest
 
 import volatilis as vl
+from tests.helpers.paths import DOCS
 from volatilis.events.sidecar import FORMULAS, LONG_NAMES, PAPER
 from volatilis.trials import MEASURES
 
-DOCS = pathlib.Path(__file__).resolve().parents[2] / "docs"
 PAGE = (DOCS / "reference" / "columns.md").read_text()
 
 

@@ -6,7 +6,6 @@ The file is read where it is found (VOLATILIS_DATA, or a folder `shared/data` be
 from __future__ import annotations
 
 import json
-import os
 import pathlib
 import re
 import shlex
@@ -18,14 +17,13 @@ import pytest
 from typer.testing import CliRunner
 
 import volatilis as vl
+from tests.helpers.paths import HELICOPTER, HOW_TO, needs_helicopter
 from volatilis.cli import app
 
 from .example import done
 
-DATA = pathlib.Path(os.environ.get("VOLATILIS_DATA", pathlib.Path(__file__).resolve().parents[3] / "shared" / "data"))
-TRIALS = DATA / "bruckner_helicopter" / "experiment1_trials.csv.gz"
-PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "how-to" / "helicopter-events.md"
-pytestmark = pytest.mark.skipif(not TRIALS.exists(), reason=f"the helicopter task's trials are not there: {TRIALS}")
+PAGE = HOW_TO / "helicopter-events.md"
+pytestmark = needs_helicopter
 
 
 def blocks(language: str) -> list[str]:
@@ -35,7 +33,7 @@ def blocks(language: str) -> list[str]:
 def test_the_page_does_what_it_says(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The page's own Python and command, on the real file; its regressors against the library without tables."""
     monkeypatch.chdir(tmp_path)
-    for subject, own in pd.read_csv(TRIALS).query("subj_num <= 2").groupby("subj_num"):  # two of the 129, for time
+    for subject, own in pd.read_csv(HELICOPTER).query("subj_num <= 2").groupby("subj_num"):  # two of the 129, for time
         folder = tmp_path / "adaptivelearning_analysis" / "al_data" / "first_experiment" / f"sub_{subject}" / "behav"
         folder.mkdir(parents=True)
         own.to_csv(folder / f"sub-{subject}_task-helicopter_behav.tsv", sep="\t", index=False)

@@ -7,12 +7,13 @@ import pathlib
 import pytest
 from typer.testing import CliRunner
 
-from tests import dask_cluster
-from tests.paper.sizes import TINY
+from tests.helpers import dask_cluster
 from volatilis._core.jobs import Threads
 from volatilis._core.progress import Bars
 from volatilis.cli import app
 from volatilis.paper import settings
+
+from .sizes import TINY
 
 
 def order(out: pathlib.Path, *more: str) -> None:

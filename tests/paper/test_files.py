@@ -14,11 +14,12 @@ import pytest
 from click.testing import Result
 from typer.testing import CliRunner
 
-from tests.paper.sizes import TINY
 from volatilis.cli import app
 from volatilis.experiments import sweep
 from volatilis.paper import settings
 from volatilis.paper.writing import room_in, save_picture, save_table
+
+from .sizes import TINY
 
 
 def order(out: pathlib.Path) -> Result:

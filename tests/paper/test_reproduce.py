@@ -14,7 +14,6 @@ import pytest
 from typer.testing import CliRunner
 
 import volatilis as vl
-from tests.paper.sizes import TINY
 from volatilis.cli import app
 from volatilis.cli.paper import EXAMPLES
 from volatilis.paper import settings
@@ -27,6 +26,8 @@ from volatilis.paper.report import promises
 from volatilis.paper.reproduce import chosen, reproduce
 from volatilis.paper.settings import Environment
 from volatilis.paper.tuned import Best, use_published
+
+from .sizes import TINY
 
 CSV = ("gaussian", "categorical", "gaussian_transient", "categorical_robustness", "memory", "prediction1", "prediction2")
 

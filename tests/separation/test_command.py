@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import math
-import os
 import pathlib
 import subprocess
 import sys
@@ -15,11 +14,11 @@ import pytest
 from click.testing import Result
 from typer.testing import CliRunner
 
+from tests.helpers.paths import HELICOPTER, ada_learn_file, needs_ada_learn, needs_helicopter
 from volatilis.cli import app
 
 from .tasks import simulated
 
-DATA = pathlib.Path(os.environ.get("VOLATILIS_DATA", pathlib.Path(__file__).resolve().parents[3] / "shared" / "data"))
 GAUSSIAN = "gaussian:sigma=0.5"
 
 
@@ -159,14 +158,12 @@ def test_help_has_examples() -> None:
 
 # --- people's trials ---------------------------------------------------------------------------------------------------
 
-needs_data = pytest.mark.skipif(not DATA.is_dir(), reason=f"people's trials are not in {DATA}")
 
-
-@needs_data
+@needs_helicopter
 def test_helicopter_task(tmp_path: pathlib.Path) -> None:
     """Outcomes cover the prior's range, so the two surprises differ; there are trials for both predictions."""
     path, out, counts = (
-        DATA / "bruckner_helicopter" / "experiment1_trials.csv.gz",
+        HELICOPTER,
         tmp_path / "pairs.csv",
         tmp_path / "counts.csv",
     )
@@ -188,9 +185,9 @@ def test_helicopter_task(tmp_path: pathlib.Path) -> None:
         assert found[sign] == int((near & ((error * guess) * sign > 0.0)).sum()) > 100
 
 
-@needs_data
+@needs_ada_learn
 def test_ada_learn_probabilities_have_a_flat_prior(tmp_path: pathlib.Path) -> None:
-    path, out = DATA / "ada_learn" / "ada-learn_study_ada-prob_outcome-level.csv.gz", tmp_path / "pairs.csv"
+    path, out = ada_learn_file("ada-prob"), tmp_path / "pairs.csv"
     columns = ("--by", "subject_idx,session_idx", "--trial", "outcome_idx")
     done = command(path, *columns, "--family", "bernoulli", "--learner", "varsmile:m=0.05", "--out", out, "-q")
     assert done.exit_code == 0, done.output
@@ -200,9 +197,9 @@ def test_ada_learn_probabilities_have_a_flat_prior(tmp_path: pathlib.Path) -> No
     assert shannon["spearman"] == pytest.approx(1.0, abs=1e-9)
 
 
-@needs_data
+@needs_ada_learn
 def test_ada_learn_positions_with_the_persons_estimates(tmp_path: pathlib.Path) -> None:
-    path, counts = DATA / "ada_learn" / "ada-learn_study_ada-pos_outcome-level.csv.gz", tmp_path / "counts.csv"
+    path, counts = ada_learn_file("ada-pos"), tmp_path / "counts.csv"
     columns = ("--by", "subject_idx,session_idx", "--trial", "outcome_idx", "--estimate", "estimate")
     family = ("--family", "gaussian:sigma=0.0333,mu_0=0.5,sigma_0=0.23", "--learner", "merge:n=10,p_c=0.1")
     done = command(path, *columns, *family, "--selections", counts, "-q")

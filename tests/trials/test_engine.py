@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import volatilis as vl
-from tests.exact import read_table
+from tests.helpers.tables import read_table
 from volatilis import catalogue, trials
 from volatilis.tables import TableError, reading
 from volatilis.trials import RunRequest

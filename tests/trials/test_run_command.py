@@ -19,7 +19,7 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from tests.processes import default_signals
+from tests.helpers.processes import default_signals
 from volatilis.cli import app
 
 ASKED = ["--family", "gaussian:sigma=1,sigma_0=3", "--learner", "varsmile:m=0.1"]

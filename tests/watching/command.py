@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import volatilis as vl
-from tests.processes import default_signals
+from tests.helpers.processes import default_signals
 from volatilis._core.seeds import named_seed
 from volatilis.catalogue import make_family, make_learner, parse_family, parse_learner
 

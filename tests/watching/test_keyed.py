@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 import volatilis as vl
+from tests.helpers.settings import SETTINGS, observations
 from volatilis.learners._base import put
 from volatilis.learners._hypotheses import Hypotheses
 from volatilis.running.drivers import ELAPSE, OBSERVE, SKIP
 from volatilis.watching.keyed import ROWS, Keyed
 
-from ..settings import SETTINGS, observations
 from .command import by_streams
 
 GAUSSIAN = vl.Gaussian(0.7, mu_0=0.2, sigma_0=2.0)

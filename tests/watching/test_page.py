@@ -12,7 +12,9 @@ import sys
 import numpy as np
 import pytest
 
-PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "how-to" / "sensor-stream.md"
+from tests.helpers.paths import HOW_TO
+
+PAGE = HOW_TO / "sensor-stream.md"
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 NUMBER = re.compile(r"-?\d+\.\d+(?:e-?\d+)?")
 WAIT = 'until [ "$(cat estimates.jsonl 2> /dev/null | wc -l)" = 2000 ]; do sleep 0.1; done'

@@ -1,0 +1,159 @@
+"""Collecting a finished run into docs/results: what is copied, what is written, what is refused."""
+
+from __future__ import annotations
+
+import pathlib
+
+import pandas as pd
+import pytest
+
+from benchmarks import collect
+from tests.helpers.paths import DOCS, ROOT
+from volatilis.paper.figures import FIGURES
+
+PARTS = "".join(f"text\n<!-- {name} -->\nstale {name}\n<!-- end {name} -->\n" for name in collect.WRITERS)
+
+
+@pytest.fixture
+def out(tmp_path: pathlib.Path) -> pathlib.Path:
+    """The least that counts as a finished run."""
+    data = tmp_path / "out" / "data"
+    data.mkdir(parents=True)
+    (tmp_path / "out" / "figures").mkdir()
+    frames = {
+        "claims": pd.DataFrame({"verdict": ["holds", "holds", "does not hold"]}),
+        "merge": pd.DataFrame(
+            {"statement": ["Merge3 is closer than pf20"], "cells": [71], "of": [72], "least": [0.9], "most": [71543]}
+        ),
+        "costs": pd.DataFrame(
+            {
+                "part": ["gaussian", "tuning", "all"],
+                "seconds": [120.0, 60.0, 180.0],
+                "processor_seconds": [240.0, 90.0, 330.0],
+                "peak_memory_mib": ["", "", "1536"],
+            }
+        ),
+        "run": pd.DataFrame({"fact": ["command", "cores"], "value": ["volatilis paper all", "3"]}),
+        "comparison_figure_S2": pd.DataFrame({"learner": ["Nas10", "Nas10", "Nas12"], "agrees": [True, False, True]}),
+        "comparison_figure_10": pd.DataFrame({"learner": ["pf20"], "agrees": [True]}),
+    }
+    for name in collect.NEEDED:
+        frames.setdefault(name, pd.DataFrame({"x": [1]}))
+    for name, frame in frames.items():
+        frame.to_csv(data / f"{name}.csv", index=False)
+    for figure in FIGURES:
+        (tmp_path / "out" / "figures" / f"figure_{figure.key}.png").write_bytes(b"picture")
+        (tmp_path / "out" / "figures" / f"figure_{figure.key}.svg").write_bytes(b"vectors")
+    (tmp_path / "out" / "claims.md").write_text("# claims")
+    return tmp_path / "out"
+
+
+@pytest.fixture
+def near(tmp_path: pathlib.Path) -> pathlib.Path:
+    """The least of a finished run with the near benchmark."""
+    data = tmp_path / "near" / "data"
+    data.mkdir(parents=True)
+    tables = {
+        "costs": "part,seconds,processor_seconds,peak_memory_mib\nnearness,6,12,\nall,90,150,512\n",
+        "nearness_gaussian": "sigma,p_c,distance\n1,0.1,1e-12\n2,0.1,2.5e-11\n",
+        "nearness_categorical": "s,p_c,distance\n1,0.1,4e-10\n",
+    }
+    for name, text in tables.items():
+        (data / f"{name}.csv").write_text(text)
+    return tmp_path / "near"
+
+
+@pytest.fixture
+def results(tmp_path: pathlib.Path) -> pathlib.Path:
+    folder = tmp_path / "docs" / "results"
+    (folder / "data").mkdir(parents=True)
+    (folder / "data" / "gone.csv").write_text("old")
+    (folder / "README.md").write_text(f"# Results\n{PARTS}last")
+    (tmp_path / "README.md").write_text("first\n<!-- paper -->\nstale\n<!-- end paper -->\nlast")
+    return folder
+
+
+def test_files_are_copied_and_old_ones_removed(out: pathlib.Path, near: pathlib.Path, results: pathlib.Path) -> None:
+    assert collect.main([str(out), str(near), str(results)]) == 0
+    assert (results / "claims.md").read_text() == "# claims"
+    copied = {path.name for path in (out / "data").iterdir()} | {path.rsplit("/", 1)[1] for path in collect.NEAR}
+    assert {path.name for path in (results / "data").iterdir()} == copied
+    assert (results / "data" / "costs_near.csv").read_bytes() == (near / "data" / "costs.csv").read_bytes()
+    assert {path.suffix for path in (results / "figures").iterdir()} == {".png"}
+
+
+def test_the_numbers_of_the_page_come_from_the_tables(out: pathlib.Path, near: pathlib.Path, results: pathlib.Path) -> None:
+    for _ in range(2):  # a second time gives the same page
+        collect.main([str(out), str(near), str(results)])
+        page = (results / "README.md").read_text()
+        assert "stale" not in page
+        assert page.startswith("# Results\ntext\n")
+        assert page.endswith("last")
+        assert page.count("text\n") == len(collect.WRITERS)
+        for line in (
+            "3 claims of the paper: 2 hold, 1 does not hold.",
+            "| Merge3 is closer than pf20 | 71 of 72 | 0.9 times | 71,500 times |",
+            "| S2 | 2 of 3 | Nas10 1 |",
+            "| 10 | 1 of 1 | none |",
+            "| grid, Gaussian | 3, 4, S2 | 2.0 | 4.0 |",
+            "| all |  | 3.0 | 5.5 |",
+            "Most memory: 1.50 GiB.",
+            "| how near the benchmark is |  | 0.1 | 0.2 |",
+            "Most memory: 0.50 GiB.",
+            "worst cell: 2.5e-11 in the [Gaussian](data/nearness_gaussian.csv) and 4e-10 in the [Categorical]",
+            "| command | `volatilis paper all` |",
+        ):
+            assert line in page
+        assert page.index("| 10 |") < page.index("| S2 |")
+        assert page.index("| tuning") < page.index("| grid")
+        outer = (results.parents[1] / "README.md").read_text()
+        assert outer.startswith("first\n<!-- paper -->\n\nAt full size, of 3 claims of the paper's text 2 hold, 1 does not hold")
+        assert "at least 0.9 times closer" in outer
+        assert "On 3 cores the full run took 3 minutes, with `--benchmark near` 1.5." in outer
+        assert outer.endswith("<!-- end paper -->\nlast")
+
+
+@pytest.mark.parametrize("name", ["claims.md", "data/tuned.csv", "figures/figure_3.png"])
+def test_an_unfinished_run_changes_nothing(
+    name: str, out: pathlib.Path, near: pathlib.Path, results: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (out / name).unlink()
+    before = (results / "README.md").read_text()
+    assert collect.main([str(out), str(near), str(results)]) == 2
+    assert f"lacks {name}" in capsys.readouterr().err
+    assert (results / "README.md").read_text() == before
+    assert (results / "data" / "gone.csv").exists()
+
+
+def test_an_unfinished_near_run_changes_nothing(
+    out: pathlib.Path, near: pathlib.Path, results: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (near / "data" / "nearness_gaussian.csv").unlink()
+    assert collect.main([str(out), str(near), str(results)]) == 2
+    assert "lacks data/nearness_gaussian.csv" in capsys.readouterr().err
+    assert (results / "data" / "gone.csv").exists()
+
+
+def test_too_much_changes_nothing(
+    out: pathlib.Path, near: pathlib.Path, results: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (out / "data" / "big.csv").write_bytes(b"x" * (collect.MOST + 1))
+    assert collect.main([str(out), str(near), str(results)]) == 2
+    assert "at most 10 MB" in capsys.readouterr().err
+    assert (results / "data" / "gone.csv").exists()
+
+
+def test_a_page_without_its_marks_is_refused(
+    out: pathlib.Path, near: pathlib.Path, results: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (results / "README.md").write_text("no marks")
+    assert collect.main([str(out), str(near), str(results)]) == 2
+    assert "<!-- run -->" in capsys.readouterr().err
+    assert collect.main([]) == 2
+
+
+def test_the_page_in_the_repository_has_its_marks() -> None:
+    page = (DOCS / "results" / "README.md").read_text()
+    for name in collect.WRITERS:
+        assert page.count(f"<!-- {name} -->") == page.count(f"<!-- end {name} -->") == 1
+    assert (ROOT / "README.md").read_text().count("<!-- paper -->") == 1
