@@ -17,7 +17,7 @@ import inspect
 import numbers
 import operator
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Annotated, Any, Literal, NamedTuple, TypeVar, get_type_hints
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
 
 import numpy as np
 
@@ -197,10 +197,15 @@ def _shown(self: Any) -> str:
 
 def rule_of(hint: Any) -> Rule | None:
     """What an annotation says that a field accepts."""
-    for extra in getattr(hint, "__metadata__", ()):
+    for extra in extras_of(hint):
         if isinstance(extra, Rule):
             return extra
-    return _BY_TYPE.get(getattr(hint, "__origin__", hint))
+    return _BY_TYPE.get(get_args(hint)[0] if get_origin(hint) is Annotated else hint)
+
+
+def extras_of(hint: Any) -> tuple[Any, ...]:
+    """What stands behind the type in an Annotated."""
+    return get_args(hint)[1:] if get_origin(hint) is Annotated else ()
 
 
 def _checked(owner: str, name: str, rule: Rule | None, value: Any) -> Any:

@@ -18,7 +18,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple, get_type_hints
 
-from volatilis._core.fields import DERIVED, rule_of
+from volatilis._core.fields import DERIVED, extras_of, rule_of
 
 
 class Scale(NamedTuple):
@@ -108,4 +108,4 @@ def _described(hints: Mapping[str, Any], defaults: Mapping[str, Any]) -> tuple[P
 
 
 def _search_of(hint: Any) -> Range | Choices | None:
-    return next((one for one in getattr(hint, "__metadata__", ()) if isinstance(one, (Range, Choices))), None)
+    return next((one for one in extras_of(hint) if isinstance(one, (Range, Choices))), None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from volatilis._compiler.registry import compiled_function
 from volatilis.families._kinds import AnyFamily
@@ -126,3 +126,7 @@ class Nas10(BroadPrior, Nas10Star):
     >>> vl.run(vl.Nas10(sigma=0.5, p_c=0.1), [0.2, -0.1, 3.0, 3.2]).mean.round(3)
     array([0.2  , 0.05 , 2.767, 2.961])
     """
+
+    if TYPE_CHECKING:
+
+        def __init__(self, sigma: float, p_c: float, mu_0: float = 0.0, sigma_0: float = 1000.0) -> None: ...

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from volatilis._compiler.registry import compiled_function
 from volatilis.families._kinds import AnyFamily
 from volatilis.families.gaussian import Gaussian
@@ -110,3 +112,7 @@ class Nas12(BroadPrior, Nas12Star):
     >>> vl.run(vl.Nas12(sigma=0.5, p_c=0.1), [0.2, -0.1, 3.0, 3.2]).mean.round(3)
     array([0.2  , 0.05 , 2.767, 3.078])
     """
+
+    if TYPE_CHECKING:
+
+        def __init__(self, sigma: float, p_c: float, mu_0: float = 0.0, sigma_0: float = 1000.0) -> None: ...

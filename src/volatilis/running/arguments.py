@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,13 +15,6 @@ from volatilis.running.steps import defined_readouts
 
 Seed = int | np.random.SeedSequence
 MISSING = {"error": OBSERVE, "elapse": ELAPSE, "skip": SKIP}
-
-
-class LearnerLike(Protocol):
-    """A learner as a type checker sees it: what its decorator fills in (`Learner`) is known only when the program runs."""
-
-    @property
-    def family(self) -> Any: ...
 
 
 def checked_learner(learner: Any) -> Learner:

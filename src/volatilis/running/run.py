@@ -21,7 +21,7 @@ from volatilis._core.seeds import generator_key, seed_sequence
 from volatilis.learners._base import Learner
 from volatilis.learners._one_belief import OneBelief, side_by_side
 from volatilis.running import drivers, pieces
-from volatilis.running.arguments import LearnerLike, Seed, checked_learner, step_events, wanted_readouts
+from volatilis.running.arguments import Seed, checked_learner, step_events, wanted_readouts
 from volatilis.running.drivers import Outputs, lock_step_outputs
 from volatilis.running.traces import Trace, Traces
 
@@ -30,7 +30,7 @@ LOCK_STEP_COLUMNS = 64  # sequences side by side: enough to fill vector register
 
 
 def run(
-    learner: LearnerLike,
+    learner: Learner,
     y: Any,
     seed: Seed = 0,
     reset: npt.ArrayLike | None = None,
@@ -55,7 +55,7 @@ def run(
 
 
 def run_many(
-    learner: LearnerLike,
+    learner: Learner,
     ys: Any,
     seed: Seed = 0,
     workers: int | None = None,

@@ -17,7 +17,7 @@ from volatilis._compiler import Call, Layout, number_to_tuple
 from volatilis._core.seeds import generator_key
 from volatilis.learners._base import Learner
 from volatilis.running import drivers, state_files
-from volatilis.running.arguments import MISSING, LearnerLike, Seed, checked_learner, missing_policy
+from volatilis.running.arguments import MISSING, Seed, checked_learner, missing_policy
 from volatilis.running.beliefs import Belief
 from volatilis.running.drivers import FULL, GAMMA, LOG_P, LOG_P_0, OBSERVE, RESET, RUN_LENGTH, SEEN, STEP_ITEMS, STEP_TAIL
 from volatilis.running.steps import Step, step_class
@@ -48,7 +48,7 @@ class Stream:
     of Python without it takes a lock for every update, which is slower.
     """
 
-    def __init__(self, learner: LearnerLike, seed: Seed = 0, missing: str = "error") -> None:
+    def __init__(self, learner: Learner, seed: Seed = 0, missing: str = "error") -> None:
         self._learner, self._missing = checked_learner(learner), missing_policy(missing)
         self._family, self._size = self._learner.family, self._learner.family.size()
         self._step_class = step_class(self._learner)
