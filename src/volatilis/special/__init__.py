@@ -4,6 +4,15 @@ Every function here is plain additions, multiplications and bit patterns: Python
 bits, loops over them vectorise, and a compiled kernel needs no mathematics library.
 """
 
+from volatilis.special.bessel import (
+    bessel_divergence,
+    bessel_parts,
+    bessel_ratio,
+    concentration,
+    scaled_bessel,
+    scaled_bessel_and_gap,
+)
+from volatilis.special.circle import TURN, cosine_and_sine, direction
 from volatilis.special.elementary import (
     LOG_2,
     LOG_2_PI,
@@ -32,8 +41,15 @@ __all__ = [
     "LOG_2",
     "LOG_2_PI",
     "SMALLEST_NORMAL",
+    "TURN",
+    "bessel_divergence",
+    "bessel_parts",
+    "bessel_ratio",
     "bounded",
+    "concentration",
+    "cosine_and_sine",
     "digamma",
+    "direction",
     "eight_zeros",
     "exp",
     "exp_in_range",
@@ -49,6 +65,8 @@ __all__ = [
     "log_gamma_ratio",
     "log_minus_digamma",
     "log_normal_tail",
+    "scaled_bessel",
+    "scaled_bessel_and_gap",
     "skip",
     "total",
     "trigamma",
