@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
-import importlib.metadata
 import inspect
 import json
 import os
@@ -73,9 +72,16 @@ def _environment() -> str:
     digest = hashlib.sha256()
     for path in source_files():
         digest.update(path.read_bytes())
-    versions = [importlib.metadata.version(name) for name in ("numba", "llvmlite", "numpy")]
+    versions = [installed_version(name) for name in ("numba", "llvmlite", "numpy")]
     check_numba(versions[0])
     return " ".join([str(FORMAT), digest.hexdigest(), sys.version, *versions, processor()])
+
+
+def installed_version(name: str) -> str:
+    """The version of a package, which need not be imported for it."""
+    import importlib.metadata  # slow: a command that computes nothing does without
+
+    return importlib.metadata.version(name)
 
 
 def check_numba(version: str) -> None:

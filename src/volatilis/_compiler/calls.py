@@ -23,7 +23,7 @@ import numpy as np
 from volatilis._compiler import cache, host
 from volatilis._compiler.instructions import INSTRUCTIONS, OPTIONS
 from volatilis._compiler.ordinary import fast_way_works, is_ordinary_chosen, ordinary_call
-from volatilis._compiler.translation import register_functions, translate
+from volatilis._compiler.translation import import_numba, no_garbage_collection, register_functions, translate
 from volatilis._compiler.words import append_words
 
 Arguments = ParamSpec("Arguments")
@@ -104,15 +104,23 @@ def _machine_code(driver: Callable[..., None], args: tuple[Any, ...], kinds: lis
         if code is None:
             kernel = cache.load(key)
             if kernel is None:
-                if not fast_way_works():
+                with no_garbage_collection():
+                    kernel = _compile(driver, args)
+                if kernel is None:
                     return None
-                register_functions(INSTRUCTIONS, OPTIONS)
-                kernel = host.assemble(translate(driver, args))
                 cache.save(key, kernel)
             code = _by_key[key] = MachineCode(kernel)
         if lasting:
             _by_types[(driver, *kinds)] = code
     return code
+
+
+def _compile(driver: Callable[..., None], args: tuple[Any, ...]) -> host.Code | None:
+    import_numba()
+    if not fast_way_works():
+        return None
+    register_functions(INSTRUCTIONS, OPTIONS)
+    return host.assemble(translate(driver, args))
 
 
 @contextlib.contextmanager

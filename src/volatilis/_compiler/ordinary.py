@@ -7,7 +7,6 @@ the environment variable VOLATILIS_COMPILER is "numba". Nothing is kept on disk,
 from __future__ import annotations
 
 import functools
-import importlib.metadata
 import os
 import warnings
 from collections.abc import Callable
@@ -107,7 +106,7 @@ def fast_way_works() -> bool:
 
     With functions of its own: what Numba knows of a function that it translated cannot be taken back.
     """
-    if importlib.metadata.version("numba") in cache.TESTED:
+    if cache.installed_version("numba") in cache.TESTED:
         return True
     sample, out = _Sample(np.arange(11.0), 2.0), np.zeros(1)
     try:

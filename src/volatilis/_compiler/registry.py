@@ -5,13 +5,16 @@ Marking a class or function costs nothing and imports nothing; the methods stay 
 
 from __future__ import annotations
 
-import dis
 import inspect
+import opcode
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any, TypeVar
 
 C = TypeVar("C", bound=type)
 Function = TypeVar("Function", bound=Callable[..., Any])
+
+RAISE = opcode.opmap["RAISE_VARARGS"]
 
 functions: list[Callable[..., Any]] = []
 instructions: list[Callable[..., Any]] = []
@@ -69,7 +72,7 @@ def _check_fields(cls: type) -> None:
         raise TypeError(f"{cls.__name__}: a method may not be called {taken[0]!r}, which is the name of a field")
 
 
-def _check_method(cls: type, name: str, method: Callable[..., Any]) -> None:
+def _check_method(cls: type, name: str, method: FunctionType) -> None:
     if hasattr(tuple, name):
         raise TypeError(f"{cls.__name__}.{name}: every tuple has a method {name!r} already; choose another name")
     known = method_signatures.get(name)
@@ -79,7 +82,7 @@ def _check_method(cls: type, name: str, method: Callable[..., Any]) -> None:
             f"{cls.__name__}.{name}{signature}: in this process every compiled method {name!r} takes {known}; "
             "choose another name, or start Python anew"
         )
-    if any(step.opname == "RAISE_VARARGS" for step in dis.get_instructions(method)):
+    if RAISE in method.__code__.co_code[::2]:  # each instruction is two bytes, the first its number
         raise TypeError(
             f"{cls.__name__}.{name} raises an exception, which compiled code cannot; check values at construction, "
             "or mark the method with volatilis.python_only if no learner calls it"

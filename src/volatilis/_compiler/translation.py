@@ -8,6 +8,7 @@ again and again, which takes several times as long.)
 from __future__ import annotations
 
 import contextlib
+import gc
 import inspect
 import re
 import warnings
@@ -32,8 +33,29 @@ class Translation(NamedTuple):
 
 def translate(driver: Callable[..., None], args: tuple[Any, ...]) -> Translation:
     """The driver for arguments of these types, as a function of the address of their words."""
-    import numba
     from numba.core.errors import NumbaError
+
+    classes = list(dict.fromkeys(tuple_classes(args)))
+    dispatchers = _user_dispatchers(classes)
+    try:
+        with _translation_only(), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:  # without counting references, which arrays from words do not need: half the text
+                function = _translated(driver, args, counting=bool(dispatchers))
+            except NumbaError:
+                function = _translated(driver, args, counting=True)  # it may be that it allocates
+    except (NumbaError, AttributeError, NotImplementedError) as error:
+        raise CompilationError(failure_text(driver, classes, error)) from error
+    finally:
+        for dispatcher in dispatchers:
+            dispatcher._reset_overloads()  # translated only: Python must compile it again before it calls it
+    texts = [mark_noalias(text, driver.__name__) for text in _texts_of(function._library)]
+    return Translation(texts, function.native_name)
+
+
+def _translated(driver: Callable[..., None], args: tuple[Any, ...], counting: bool) -> Any:
+    """Numba's function of the address of the words. Functions that it calls count references as it does."""
+    import numba
 
     load = loader(numba_type(args))
     body = numba.njit(**OPTIONS | {"forceinline": False})(driver)
@@ -41,18 +63,7 @@ def translate(driver: Callable[..., None], args: tuple[Any, ...]) -> Translation
     def entry(address):  # type: ignore[no-untyped-def]
         body(*load(address))
 
-    classes = list(dict.fromkeys(tuple_classes(args)))
-    try:
-        with _translation_only(), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            function = numba.cfunc("void(int64)", error_model="numpy")(entry)
-    except (NumbaError, AttributeError, NotImplementedError) as error:
-        raise CompilationError(failure_text(driver, classes, error)) from error
-    finally:
-        for dispatcher in _user_dispatchers(classes):
-            dispatcher._reset_overloads()  # translated only: Python must compile it again before it calls it
-    texts = [mark_noalias(text, driver.__name__) for text in _texts_of(function._library)]
-    return Translation(texts, function.native_name)
+    return numba.cfunc("void(int64)", error_model="numpy", _nrt=counting)(entry)
 
 
 def failure_text(driver: Callable[..., None], classes: list[type], error: Exception) -> str:
@@ -98,6 +109,28 @@ def _user_dispatchers(classes: list[type]) -> list[Any]:
 
 _known_functions: set[Any] = set()
 _known_methods: set[str] = set()
+
+
+@contextlib.contextmanager
+def no_garbage_collection() -> Iterator[None]:
+    """Numba makes objects by the hundred thousand, and keeps them: looking for garbage among them takes a tenth of the time."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+def import_numba() -> None:
+    """Import Numba's functions of arrays without SciPy's linear algebra: Numba looks for it here, and again where it is used."""
+    with contextlib.suppress(AttributeError, ImportError):  # another version may look elsewhere
+        from numba.np import linalg
+
+        with _replaced(linalg, "ensure_blas", lambda: None):
+            from numba.np import arraymath
+        arraymath.ensure_blas = linalg.ensure_blas
 
 
 def start_runtime() -> None:
@@ -171,7 +204,7 @@ def _translation_only() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _replaced(owner: type, name: str, replacement: Any) -> Iterator[None]:
+def _replaced(owner: Any, name: str, replacement: Any) -> Iterator[None]:
     missing = object()
     getattr(owner, name)  # an error where this interface of Numba has moved
     before = vars(owner).get(name, missing)
