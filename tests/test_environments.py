@@ -198,3 +198,12 @@ def test_a_weak_prior_on_categories_is_a_distribution() -> None:
     theta = vl.ChangingEnvironment(vl.Categorical(3, s=1e-3), 1.0 - 1e-12).sample(500, seed=6).theta
     assert np.all(np.isfinite(theta))
     assert theta.sum(axis=1) == pytest.approx(np.ones(500), rel=1e-12)
+
+
+def test_covariances_that_are_next_to_singular_can_be_sampled() -> None:
+    """With degrees of freedom just above p - 1 rounding leaves some draws without a Cholesky factor."""
+    family = vl.MultivariateGaussianUnknownCovariance([0.0, 0.0], 1e-3, 1.02, [[1e4, 0.0], [0.0, 1e-4]])
+    for seed in range(20):
+        sample = vl.ChangingEnvironment(family, 0.5).sample(50, seed=seed)
+        assert np.isfinite(sample.y).all()
+        assert np.isfinite(sample.theta).all()

@@ -32,7 +32,7 @@ def _not_finite(trace: vl.Trace, case: Case) -> Iterator[str]:
     for name in trace.readouts:
         values = np.asarray(getattr(trace, name), dtype=float)
         learned = name in ("mean", "variance", "run_length")
-        rows = np.cumsum(observed) > 0 if isinstance(case.learner, vl.Leaky) else np.ones(len(values), dtype=bool)
+        rows = trace.run_length > 0.0 if isinstance(case.learner, vl.Leaky) else np.ones(len(values), dtype=bool)
         rows = rows if learned else rows & observed
         if np.isnan(values[rows]).any():
             yield f"{name} is NaN, first at {np.argwhere(np.isnan(values[rows]))[0]} of what must be a number"

@@ -862,10 +862,12 @@ def test_steps_and_traces_can_be_copied_and_pickled(learner: Any) -> None:
     stream, trace = vl.Stream(learner), vl.run(learner, y)
     for step in [stream.update(v) for v in y[:2]]:
         for other in copies(step):
-            assert other == step
-            assert hash(other) == hash(step) == hash(tuple(step))
             assert repr(other) == repr(step)
+            assert repr(tuple(other)) == repr(tuple(step))  # to the last digit, NaN as well
             assert type(other) is type(step)
+            if not isinstance(learner, vl.Leaky):  # what it does not define is NaN, which equals nothing
+                assert other == step
+                assert hash(other) == hash(step) == hash(tuple(step))
     many = vl.run_many(learner, [y, y[:3]])
     for one, others in ((trace, copies(trace)), (many[1], [traces[1] for traces in copies(many)])):
         for other in others:

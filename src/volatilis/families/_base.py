@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from volatilis._compiler.registry import compiled_function, compiled_methods
+from volatilis.special import log, total
 
 
 @compiled_methods
@@ -62,7 +63,7 @@ class Family(Protocol):
         """The same of the prior, a bank of one."""
 
     def predictives(self, beliefs: Beliefs, w: np.ndarray, n: int, y: Observation, out: np.ndarray) -> tuple[float, float]:
-        """out[i] = w[i] P(y; pi_i) / e^scale for i < n; returns their sum, and scale."""
+        """out[i] = w[i] P(y; pi_i) / e^scale for i < n; returns their sum, which is not FAINT, and scale."""
 
     def bayes_factor(self, beliefs: Beliefs, i: int, others: Beliefs, j: int, y: Observation) -> float:
         """P(y; pi_j) / P(y; pi_i), infinite where it overflows."""
@@ -186,3 +187,22 @@ def row_by_row(rows: np.ndarray, matrix: np.ndarray) -> np.ndarray:
     for k in range(matrix.shape[1]):
         result += rows[:, k : k + 1] * matrix[:, k]
     return result
+
+
+FAINT = 1e-280  # of a sum of weighted predictives: times 1 - p_c, which is 1e-16 or more, it would lose digits to underflow
+LIFT = 2.0**800
+
+
+@compiled_function
+def not_faint(out: np.ndarray, n: int, scale: float) -> tuple[float, float]:
+    """The sum of n weighted predictives in units of e^scale, and the scale: another one where the sum is faint, so that it is 1.
+
+    With the likeliest belief as the unit all is next to nothing where that belief has hardly any weight.
+    """
+    evidence = total(out, n)
+    if evidence >= FAINT:
+        return evidence, scale
+    factor = 1.0 / (LIFT * evidence)  # a particle's weight may be so small that its inverse alone would overflow
+    for i in range(n):
+        out[i] = LIFT * out[i] * factor
+    return total(out, n), scale + log(evidence)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from volatilis._compiler.registry import compiled_function
-from volatilis.families._base import Beliefs
+from volatilis.families._base import Beliefs, not_faint
 from volatilis.special import SMALLEST_NORMAL, eight_zeros, largest, log, log_gamma_and_digamma, total
 
 
@@ -68,7 +68,7 @@ def weighted_shares(beliefs: Beliefs, w: np.ndarray, n: int, row: int, out: np.n
     top = largest(out, n)
     for i in range(n):
         out[i] = w[i] * (out[i] / top)
-    return total(out, n), log(top)
+    return not_faint(out, n, log(top))
 
 
 @compiled_function

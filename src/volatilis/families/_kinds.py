@@ -17,9 +17,9 @@ import numpy as np
 from volatilis._compiler.registry import compiled_methods, python_only
 from volatilis._core.fields import Rule, derived, validated
 from volatilis._core.records import Parameter, dashed, first_sentence, parameters_of
-from volatilis.families._base import AcceptedNumbers, Beliefs, in_eights
+from volatilis.families._base import AcceptedNumbers, Beliefs, in_eights, not_faint
 from volatilis.families._observations import real_observations
-from volatilis.special import exp, largest, total
+from volatilis.special import exp, largest
 
 C = TypeVar("C", bound=type)
 LAST = 1000  # the place in lists of what has none
@@ -94,7 +94,7 @@ class _Defaults:
         scale = largest(out, n)
         for i in range(n):
             out[i] = w[i] * exp(out[i] - scale)
-        return total(out, n), scale
+        return not_faint(out, n, scale)
 
     def log_prior_predictive(self: Any, pi_0: Beliefs, y: Any) -> float:
         return self.log_predictive(pi_0, 0, y)

@@ -216,6 +216,24 @@ class NormalInverseWishart:
 
         p = self.mu.size
         covariances = stats.invwishart.rvs(self.dof, self.psi, size=size, random_state=random_state).reshape(size, p, p)
-        mus = [random_state.multivariate_normal(self.mu, c / self.kappa, method="cholesky") for c in covariances]
+        mus = [_normal(random_state, self.mu, c / self.kappa) for c in covariances]
         upper = np.triu_indices(p)
         return np.array([np.concatenate([m, c[upper]]) for m, c in zip(mus, covariances, strict=True)])
+
+
+def square_root(matrix: np.ndarray) -> np.ndarray:
+    """R with R R^T = matrix: Cholesky's factor or, where rounding left the matrix not positive definite, one from eigenvalues."""
+    try:
+        return np.linalg.cholesky(matrix)
+    except np.linalg.LinAlgError:
+        values, vectors = np.linalg.eigh(matrix)
+        return vectors * np.sqrt(np.maximum(values, 0.0))
+
+
+def _normal(rng: np.random.Generator, mean: np.ndarray, covariance: np.ndarray) -> np.ndarray:
+    """A draw from N(mean, covariance), also where the covariance is next to singular."""
+    try:
+        np.linalg.cholesky(covariance)
+    except np.linalg.LinAlgError:
+        return mean + square_root(covariance) @ rng.standard_normal(mean.size)
+    return rng.multivariate_normal(mean, covariance, method="cholesky")

@@ -10,7 +10,7 @@ import numpy as np
 from volatilis._compiler.registry import python_only
 from volatilis._core.fields import Positive, Real
 from volatilis._core.records import LINEAR, LOG, Range
-from volatilis.families._base import Beliefs
+from volatilis.families._base import Beliefs, not_faint
 from volatilis.families._kinds import FamilyRecord, FamilyTuple, family
 from volatilis.special import LOG_2_PI, bounded, exp, exp_in_range, largest, log, log_1p, total
 
@@ -83,8 +83,7 @@ class Gaussian(FamilyTuple):
             for i in range(n):
                 share = math.sqrt(beliefs.nu[i] / (beliefs.nu[i] + 1.0)) / math.sqrt(share_of_top)
                 out[i] = w[i] * (exp_in_range(out[i] - top) * share)
-            evidence = total(out, n)
-            scale = top - log(self.sigma) - 0.5 * LOG_2_PI + 0.5 * log(share_of_top)
+            return not_faint(out, n, top - log(self.sigma) - 0.5 * LOG_2_PI + 0.5 * log(share_of_top))
         return evidence, scale
 
     def bayes_factor(self, beliefs: Beliefs, i: int, others: Beliefs, j: int, y: float) -> float:

@@ -26,6 +26,7 @@ from volatilis.families._wishart import (
     psi_element,
     solve_lower,
     solve_upper,
+    square_root,
     sum_of_squares,
     trace_of_ratio,
     triangle_position,
@@ -283,4 +284,4 @@ class MultivariateGaussianUnknownCovariance(FamilyTuple):
     @python_only
     def sample_observations(self, theta: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
         p = self.mu_0.size
-        return theta[:p] + row_by_row(rng.standard_normal((n, p)), np.linalg.cholesky(full_matrix(theta[p:], p)))
+        return theta[:p] + row_by_row(rng.standard_normal((n, p)), square_root(full_matrix(theta[p:], p)))

@@ -172,7 +172,8 @@ def change_and_stay(p_c: float, log_p_0: float, scale: float) -> tuple[float, fl
 
     With a p_c so small that its inverse would overflow, both in a smaller unit.
     """
+    unit = 1.0 if p_c > 1e-280 else 2.0**930
     log_ratio = log_p_0 - scale
-    larger = 1.0 if p_c > 1e-280 else 2.0**930
-    smaller = larger * exp(-abs(log_ratio))
-    return p_c * (smaller if log_ratio < 0.0 else larger), (1.0 - p_c) * (larger if log_ratio < 0.0 else smaller)
+    smaller = exp(-abs(log_ratio))
+    change, stay = unit * p_c, unit * (1.0 - p_c)
+    return change * (smaller if log_ratio < 0.0 else 1.0), stay * (1.0 if log_ratio < 0.0 else smaller)

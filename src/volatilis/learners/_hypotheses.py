@@ -12,7 +12,6 @@ from volatilis.learners._base import Info, change_and_stay, rooms
 from volatilis.special import exp, fma, largest, log, total
 
 NOTHING = 1e-300  # a weight below this is none: products of it with a predictive would lose digits to underflow
-FAINT = 1e-280  # a sum of weighted predictives below this is taken as the unit: times 1 - p_c, 1e-16 or more, it is still whole
 
 
 @compiled_methods
@@ -154,8 +153,6 @@ def exact_step(family: Family, p_c: float, state: Hypotheses, y: Observation, no
     n, w, p, beliefs = family.whole(state.count[0]), state.weights, state.scratch, state.beliefs
     # Surprise: p_i = w_i P(y; pi_i) / e^scale
     evidence, scale = family.predictives(beliefs, w, n, y, p)
-    if evidence < FAINT:
-        evidence, scale = in_units_of_their_sum(p, n, evidence, scale)
     log_p_0 = family.log_prior_predictive(state.pi_0, y)
     # Modulation factor: gamma = p_c P(y; pi_0) / (p_c P(y; pi_0) + (1 - p_c) P(y; pi))
     change, stay = change_and_stay(p_c, log_p_0, scale)
@@ -177,19 +174,6 @@ def exact_step(family: Family, p_c: float, state: Hypotheses, y: Observation, no
         family.absorb(beliefs, new, y)
         state.run_lengths[new] = 1.0
     return Info(scale + log(evidence), log_p_0, gamma)
-
-
-@compiled_function
-def in_units_of_their_sum(p: np.ndarray, n: int, evidence: float, scale: float) -> tuple[float, float]:
-    """The same weighted predictives, scaled so that they sum to 1: the new sum and the new scale.
-
-    `predictives` takes the likeliest hypothesis as its unit. Where that one has hardly any weight, all the weighted predictives
-    are next to nothing, and a product with 1 - p_c would lose digits to underflow.
-    """
-    factor = 1.0 / evidence
-    for i in range(n):
-        p[i] *= factor
-    return total(p, n), scale + log(evidence)
 
 
 @compiled_function

@@ -9,7 +9,7 @@ from volatilis._core.fields import Fraction
 from volatilis.families._base import Observation, copy_column
 from volatilis.families._kinds import AnyFamily
 from volatilis.learners._base import Info, change_and_stay
-from volatilis.learners._hypotheses import FAINT, NOTHING, Hypotheses, hypotheses, in_units_of_their_sum
+from volatilis.learners._hypotheses import Hypotheses, hypotheses
 from volatilis.learners._kinds import ChangeProbability, HypothesisCount, LearnerRecord, LearnerTuple, Style, learner
 from volatilis.special import log, skip, total, uniform, uniform_ahead
 
@@ -72,8 +72,6 @@ class ParticleFilter(LearnerTuple):
         c = p  # in the same room: c_i is drawn when p_i is no longer needed
         # Surprise per particle, global surprise: p_i = w_i P(y; pi_i) / e^scale
         evidence, scale = family.predictives(state.beliefs, w, n, y, p)
-        if evidence < FAINT:
-            evidence, scale = in_units_of_their_sum(p, n, evidence, scale)
         log_p_0 = family.log_prior_predictive(state.pi_0, y)
         # Modulation factor
         change, stay = change_and_stay(self.p_c, log_p_0, scale)
@@ -108,8 +106,7 @@ def normalise_and_resample(state: Hypotheses, resample_below: float) -> None:
     n, w, squares = state.count[0], state.weights, state.scratch
     factor = 1.0 / total(w, n)
     for i in range(n):
-        weight = w[i] * factor
-        w[i] = weight if weight >= NOTHING else 0.0
+        w[i] *= factor
         squares[i] = w[i] * w[i]
     if resample_below * n * total(squares, n) >= 1.0:  # N_eff = 1 / sum of squares
         resample(state)
