@@ -130,7 +130,7 @@ def test_missing_values(missing: str) -> None:
         (["--alarm", "1.5"], "--alarm 1.5: a number from 0 to 1 is accepted"),
         (["--save-every", "-1", "--state", "{state}"], "--save-every -1.0: seconds, 0 or more"),
         (["--value", "a,b"], "an observation of this family has 1 number; --value names 2 fields"),
-        (["--categories", "a,b"], "does not have as many"),
+        (["--categories", "a,b"], "names 2 categories, but the family gaussian has none"),
         (["nowhere.log"], "nowhere.log: No such file"),
         (["--replay", __file__, "--state", "{state}"], "--replay is for a pipe"),
         ([__file__, "--out", __file__], "is both the input and --out"),

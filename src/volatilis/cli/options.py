@@ -17,7 +17,10 @@ Family = Annotated[str, typer.Option(help="What is observed, such as gaussian:si
 Learner = Annotated[list[str], typer.Option(help="A learner, such as merge:n=20,p_c=0.1; may be given several times.")]
 By = Annotated[
     str | None,
-    typer.Option(metavar="COLUMN,...", help="Columns that make a group; subject, session and block if they are there."),
+    typer.Option(
+        metavar="COLUMN,...",
+        help="Columns that make the groups; if not given, those of subject, session and block that the table has.",
+    ),
 ]
 Subject = Annotated[str | None, typer.Option(metavar="COLUMN", help="The file's name for subject.")]
 Session = Annotated[str | None, typer.Option(metavar="COLUMN", help="The file's name for session.")]
@@ -30,9 +33,9 @@ Reset = Annotated[str | None, typer.Option(metavar="COLUMN", help="Not 0 where a
 Measures = Annotated[str | None, typer.Option(metavar="NAME,...", help="Measures to compute, or all; most, if not given.")]
 Missing = Annotated[str, typer.Option(help="A missing outcome: error, elapse (time passes) or skip.")]
 Categories = Annotated[
-    str | None, typer.Option(metavar="NAME,...", help="Names of the categories, in order, where outcomes are texts.")
+    str | None, typer.Option(metavar="NAME,...", help="Names of the categories, in order, if outcomes are texts.")
 ]
-Seed = Annotated[int, typer.Option(min=0, help="For learners that sample.")]
+Seed = Annotated[int, typer.Option(min=0, help="Seed for learners that sample.")]
 Workers = Annotated[int | None, typer.Option(min=1, help="Threads; one per core if not given. The numbers are the same.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no summary.")]
 

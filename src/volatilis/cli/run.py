@@ -50,7 +50,7 @@ class ReportOptions(NamedTuple):
     ] = None
     prediction: Annotated[
         str | None,
-        typer.Option(metavar="COLUMN,...", help="People's own prediction, for the report; prediction, if it is there."),
+        typer.Option(metavar="COLUMN,...", help="People's predictions, for the report; if not given, the column prediction."),
     ] = None
 
     def watchers(self, outputs: contextlib.ExitStack, *others: str) -> list[Watcher]:
@@ -69,7 +69,8 @@ class EventOptions(NamedTuple):
     """Event files. What is not given is None, so that an option without --events can be refused."""
 
     events: Annotated[
-        str | None, typer.Option(metavar="FOLDER", help="Write event files there, one set per run.", rich_help_panel=REGRESSORS)
+        str | None,
+        typer.Option(metavar="FOLDER", help="Write event files into this folder, one set per run.", rich_help_panel=REGRESSORS),
     ] = None
     events_format: Annotated[
         str | None,
@@ -77,12 +78,16 @@ class EventOptions(NamedTuple):
     ] = None
     onset: Annotated[
         str | None,
-        typer.Option(metavar="COLUMN", help="When the outcome came, in seconds; onset if not given.", rich_help_panel=REGRESSORS),
+        typer.Option(
+            metavar="COLUMN", help="Onset of the outcome, in seconds; the column onset if not given.", rich_help_panel=REGRESSORS
+        ),
     ] = None
     duration: Annotated[
         str | None,
         typer.Option(
-            metavar="COLUMN|SECONDS", help="How long it lasted; the column duration if not given.", rich_help_panel=REGRESSORS
+            metavar="COLUMN|SECONDS",
+            help="Duration of the outcome; the column duration if not given.",
+            rich_help_panel=REGRESSORS,
         ),
     ] = None
     regressors: Annotated[
@@ -95,7 +100,7 @@ class EventOptions(NamedTuple):
     ] = None
     centre: Annotated[
         str | None,
-        typer.Option(metavar="SCOPE", help="Take the mean away within: none, run, subject, all.", rich_help_panel=REGRESSORS),
+        typer.Option(metavar="SCOPE", help="Subtract the mean within: none, run, subject, all.", rich_help_panel=REGRESSORS),
     ] = None
     zscore: Annotated[
         str | None,
@@ -117,10 +122,10 @@ class EventOptions(NamedTuple):
     ] = None
     allow_constant: Annotated[
         bool,
-        typer.Option("--allow-constant", help="Write a regressor that is constant in a run, too.", rich_help_panel=REGRESSORS),
+        typer.Option("--allow-constant", help="Also write a regressor that is constant in a run.", rich_help_panel=REGRESSORS),
     ] = False
     overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace event files that are there already.", rich_help_panel=REGRESSORS)
+        bool, typer.Option("--overwrite", help="Replace event files that exist already.", rich_help_panel=REGRESSORS)
     ] = False
 
     def request(self, run: RunRequest) -> EventsRequest | None:
@@ -155,7 +160,7 @@ def run(
     quiet: options.Quiet = False,
     event_options: EventOptions,
 ) -> None:
-    """Run learners over a table of trials: every measure of every learner, per row, beside the columns that were there."""
+    """Run learners over a table of trials: every measure of every learner, in new columns beside those of the table."""
     with reported("run"), contextlib.ExitStack() as outputs:
         from volatilis._core.progress import one_bar
         from volatilis.events import run_events

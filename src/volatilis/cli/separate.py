@@ -30,7 +30,7 @@ Measures = Annotated[str | None, typer.Option(metavar="NAME,...", help="Measures
 Prediction = Annotated[
     str | None, typer.Option(metavar="COLUMN", help="A person's prediction of the row's outcome, made before it.")
 ]
-Estimate = Annotated[str | None, typer.Option(metavar="COLUMN", help="The same, where it is made after the row's outcome.")]
+Estimate = Annotated[str | None, typer.Option(metavar="COLUMN", help="A person's estimate, made after the row's outcome.")]
 Confidence = Annotated[str | None, typer.Option(metavar="COLUMN", help="A person's confidence, stated after the row's outcome.")]
 Effect = Annotated[float, typer.Option(help="How an indicator correlates with the measure it reflects, trial by trial.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no tables: the advice only.")]

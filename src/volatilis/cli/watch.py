@@ -31,7 +31,9 @@ def watch(
     input: Annotated[
         str, typer.Argument(metavar="INPUT", help="A file of lines, JSON or CSV; standard input if not given.")
     ] = "-",
-    key: Annotated[str | None, typer.Option(metavar="FIELD,...", help="Every key has a state of its own.")] = None,
+    key: Annotated[
+        str | None, typer.Option(metavar="FIELD,...", help="Fields that make the key; every key has its own state.")
+    ] = None,
     value: Annotated[str, typer.Option(metavar="FIELD,...", help="The observation; several fields for a vector.")] = "value",
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Wait for more lines; a rotated file is followed.")] = False,
     input_format: Annotated[str, typer.Option(help="jsonl, csv (with a header), or auto: the first line decides.")] = "auto",
@@ -50,14 +52,16 @@ def watch(
         typer.Option(metavar="SHARE", help="Alarm also where the run length is below this share of its longest since an alarm."),
     ] = None,
     only_alarms: Annotated[bool, typer.Option("--only-alarms", help="Write only lines with an alarm.")] = False,
-    bad_lines: Annotated[str, typer.Option(help="stop, or report: say so on standard error and go on.")] = "stop",
-    state: Annotated[str | None, typer.Option(metavar="FILE", help="Keep the state there, and go on from it.")] = None,
+    bad_lines: Annotated[str, typer.Option(help="stop, or report: name them on standard error and continue.")] = "stop",
+    state: Annotated[
+        str | None, typer.Option(metavar="FILE", help="A file that keeps the state; the same command continues from it.")
+    ] = None,
     save_every: Annotated[
-        float | None, typer.Option(metavar="SECONDS", help="How often the state is saved; 10 if not given.")
+        float | None, typer.Option(metavar="SECONDS", help="Seconds between two saves of the state; 10 if not given.")
     ] = None,
     replay: Annotated[bool, typer.Option("--replay", help="The pipe starts again: skip what was read before.")] = False,
     seed: options.Seed = 0,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No summary at the end, no word while it compiles.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No summary at the end, no message while it compiles.")] = False,
 ) -> None:
     """Watch a stream of lines: an estimate, its uncertainty, surprise and an alarm at each line, at once."""
     with reported(

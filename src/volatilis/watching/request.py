@@ -6,6 +6,7 @@ import os
 from typing import NamedTuple
 
 from volatilis.catalogue import Recipe, make_family, make_learner
+from volatilis.families import Bernoulli
 from volatilis.learners._base import Learner
 from volatilis.tables import counted
 from volatilis.watching.fields import Fields
@@ -59,15 +60,14 @@ class Summary(NamedTuple):
     keys: int = 0  # 0 where lines have none
 
     def sentence(self) -> str:
-        counts = {"observation": self.observations, "missing": self.missing, "bad line": self.bad_lines, "alarm": self.alarms}
-        words = [f"{n:,} {name}{'' if n == 1 or name == 'missing' else 's'}" for name, n in counts.items()]
-        if self.keys:
-            words[0] += f" of {self.keys:,} key{'' if self.keys == 1 else 's'}"
-        return ", ".join(words)
+        """1,200 observations of 3 keys, 4 missing, 0 bad lines, 2 alarms"""
+        of_keys = f" of {counted(self.keys, 'key')}" if self.keys else ""
+        rest = f"{self.missing:,} missing, {counted(self.bad_lines, 'bad line')}, {counted(self.alarms, 'alarm')}"
+        return f"{counted(self.observations, 'observation')}{of_keys}, {rest}"
 
 
 def check_request(request: WatchRequest) -> None:
-    """What can be said before anything is read."""
+    """Refuse what cannot be done, before anything is read."""
     if request.bad_lines not in BAD_LINES:
         raise ValueError(f"--bad-lines {request.bad_lines}: {', '.join(BAD_LINES)} are accepted")
     for option, given in (("--replay", request.replay), ("--save-every", request.save_every is not None)):
@@ -103,7 +103,8 @@ def fields_of(request: WatchRequest, learner: Learner) -> Fields:
         )
     if request.categories and len(request.categories) != family.categories():
         raise ValueError(
-            f"--categories names {len(request.categories)} categories, which the family {request.family.name} does not have"
+            f"--categories names {len(request.categories)} categories, but the family {request.family.name} has "
+            f"{family.categories() or 'none'}"
         )
     codes = {name: float(code) for code, name in enumerate(request.categories)}
-    return Fields(request.key, request.value, width, codes, request.family.name == "bernoulli")
+    return Fields(request.key, request.value, width, codes, isinstance(family, Bernoulli))
