@@ -7,12 +7,13 @@ with one belief; for a mixture over a one-dimensional parameter, integrals to 1e
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from volatilis._compiler.registry import compiled_function, compiled_methods
-from volatilis.families._base import Beliefs, copy_column
+from volatilis.families._base import Beliefs, Family, copy_column
+from volatilis.learners._base import Learner
 from volatilis.learners._hypotheses import Hypotheses, hypotheses
 from volatilis.special import exp
 
@@ -21,28 +22,30 @@ MAX_PIECES = 256
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
 GAUSS_RULE = np.stack([_NODES, _WEIGHTS])
 
+Readout = TypeVar("Readout", float, np.ndarray)  # of one step, or of all
+
 
 # --- from two numbers --------------------------------------------------------------------------------------------------
 
 
-def log_bayes_factor_surprise(log_p: Any, log_p_0: Any) -> Any:
+def log_bayes_factor_surprise(log_p: Readout, log_p_0: Readout) -> Readout:
     """log S_BF = log P(y; pi^(0)) - log P(y; pi^(t)) (paper, Eq. 6)."""
     return np.subtract(log_p_0, log_p)
 
 
-def bayes_factor_surprise(log_p: Any, log_p_0: Any) -> Any:
+def bayes_factor_surprise(log_p: Readout, log_p_0: Readout) -> Readout:
     """S_BF = P(y; pi^(0)) / P(y; pi^(t)); infinite where it exceeds 1e308: its logarithm is not."""
     with np.errstate(over="ignore"):
         return np.exp(log_bayes_factor_surprise(log_p, log_p_0))
 
 
-def log_predictive(log_p: Any, log_p_0: Any, p_c: float) -> Any:
+def log_predictive(log_p: Readout, log_p_0: Readout, p_c: float) -> Readout:
     """log P(y | y_1:t) = log((1 - p_c) P(y; pi^(t)) + p_c P(y; pi^(0))): of the whole model, change included."""
     with np.errstate(invalid="ignore"):  # a missing observation is NaN
         return np.logaddexp(np.log1p(-p_c) + log_p, np.log(p_c) + log_p_0)
 
 
-def shannon_surprise(log_p: Any, log_p_0: Any, p_c: float) -> Any:
+def shannon_surprise(log_p: Readout, log_p_0: Readout, p_c: float) -> Readout:
     """S_Sh = -log P(y | y_1:t)."""
     return -log_predictive(log_p, log_p_0, p_c)
 
@@ -50,7 +53,7 @@ def shannon_surprise(log_p: Any, log_p_0: Any, p_c: float) -> Any:
 # --- divergences between beliefs ---------------------------------------------------------------------------------------
 
 
-def check_divergence(learner: Any, measure: str) -> None:
+def check_divergence(learner: Learner, measure: str) -> None:
     """Refuse what could only be approximated."""
     family, words = learner.family, measure.replace("confidence_corrected", "confidence-corrected").replace("_", " ")
     if measure == "confidence_corrected_surprise" and family.lacks("scaled_likelihood"):
@@ -110,7 +113,7 @@ class Integrals(NamedTuple):
         return self.from_to(family, before, self.member)
 
 
-def integrals(family: Any, capacity: int) -> Integrals:
+def integrals(family: Family, capacity: int) -> Integrals:
     member = hypotheses(family, 1, 0)
     member.count[0], member.weights[0] = 1, 1.0
     return Integrals(ACCURACY, GAUSS_RULE, np.empty(6 * capacity + 8), np.empty((3, MAX_PIECES)), member)

@@ -112,6 +112,18 @@ def test_plain_python_reaches_the_threads_of_run_many(workshop: Workshop) -> Non
     assert workshop.run(program) == [1.0, False]
 
 
+def test_plain_python_reaches_the_threads_of_a_queue() -> None:
+    from volatilis._compiler import Call
+    from volatilis._core.jobs import Threads
+
+    def is_python(stop: Any) -> bool:
+        return Call(copy_one, np.ones(1), np.zeros(1)).native is None
+
+    with vl.plain_python():
+        assert dict(Threads(2).results(is_python, {1: (), 2: ()})) == {1: True, 2: True}
+    assert dict(Threads(2).results(is_python, {1: (), 2: ()})) == {1: False, 2: False}
+
+
 # --- the shortest call -------------------------------------------------------------------------------------------------
 
 

@@ -40,7 +40,7 @@ SOURCES = (
 # --- the key ---------------------------------------------------------------------------------------------------------
 
 
-def kernel_key(driver: Callable[..., None], args: tuple[Any, ...]) -> tuple[str, bool]:
+def kernel_key(driver: Callable[..., None], args: tuple[object, ...]) -> tuple[str, bool]:
     """The key of a driver for arguments of these types, and whether it can never change while this process runs."""
     users = sorted({cls for cls in tuple_classes(args) if not is_source(cls.__module__)}, key=repr)
     parts = [_environment(), _fingerprint(driver, set()), type_text(args), *(_fingerprint(cls, set()) for cls in users)]

@@ -16,7 +16,7 @@ import ctypes
 import threading
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar, copy_context
-from typing import Any, ParamSpec, TypeVar
+from typing import NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -44,51 +44,60 @@ class MachineCode:
         self.releasing_gil = ctypes.CFUNCTYPE(None, ctypes.c_int64)(self.address)
 
 
-class Call:
-    """A driver bound to its arguments. Calling it, or its `run`, runs the native code on them, in place."""
+class Binding(NamedTuple):
+    """Native code and the words that it reads its arguments from."""
 
-    def __init__(self, driver: Callable[..., None], *args: Any, release_gil: bool = False) -> None:
-        self.run = _bound(driver, args, release_gil)
+    code: MachineCode
+    words: np.ndarray
+    args: tuple[object, ...]  # whose memory the native code reads and writes
+
+
+class Call:
+    """A driver bound to its arguments. Calling it, or its `run`, runs the native code on them, in place.
+
+    `native` is None where plain Python or Numba's ordinary way runs.
+    """
+
+    def __init__(self, driver: Callable[..., None], *args: object, release_gil: bool = False) -> None:
+        self.native: Binding | None = None
+        if _plain_python.get():
+            self.run = _python_call(driver, args)
+        elif is_ordinary_chosen():
+            self.run = ordinary_call(driver, args, release_gil)
+        else:
+            self.native = _bind(driver, args)
+            native = self.native
+            self.run = _native_call(native, release_gil) if native else ordinary_call(driver, args, release_gil)
 
     def __call__(self) -> None:
         self.run()
 
     def words(self) -> np.ndarray | None:
-        """What the native code reads its arguments from, in their order (`words_of`); None where plain Python runs."""
-        kept = getattr(self.run, "keeps_alive", None)
-        return None if kept is None else kept[0]
+        """What the native code reads its arguments from, in their order (`words_of`); None where no native code of ours runs."""
+        return None if self.native is None else self.native.words
 
 
-def _bound(driver: Callable[..., None], args: tuple[Any, ...], release_gil: bool) -> Callable[[], None]:
-    """The driver with its arguments, in the way that is taken here."""
-    if _plain_python.get():
-        return _python_call(driver, args)
-    if is_ordinary_chosen():
-        return ordinary_call(driver, args, release_gil)
-    return _native_call(driver, args, release_gil) or ordinary_call(driver, args, release_gil)
-
-
-def _native_call(driver: Callable[..., None], args: tuple[Any, ...], release_gil: bool) -> Callable[[], None] | None:
+def _bind(driver: Callable[..., None], args: tuple[object, ...]) -> Binding | None:
     """None where a private interface of Numba has moved."""
     flat: list[int] = []
     kinds: list[object] = []
     append_words(args, flat, kinds)
-    words = np.array(flat, dtype=np.int64)
     code = _by_types.get((driver, *kinds)) or _machine_code(driver, args, kinds)
-    if code is None:
-        return None
-    function = code.releasing_gil if release_gil else code.holding_gil
-    address = ctypes.c_int64(words.ctypes.data)
+    return None if code is None else Binding(code, np.array(flat, dtype=np.int64), args)
+
+
+def _native_call(binding: Binding, release_gil: bool) -> Callable[[], None]:
+    function = binding.code.releasing_gil if release_gil else binding.code.holding_gil
+    address = ctypes.c_int64(binding.words.ctypes.data)
 
     def run() -> None:
         function(address)
 
-    run.address, run.argument = code.address, address.value  # type: ignore[attr-defined]
-    run.keeps_alive = (words, args, code)  # type: ignore[attr-defined]  # whose memory the native code reads and writes
+    run.keeps_alive = binding  # type: ignore[attr-defined]
     return run
 
 
-def _python_call(driver: Callable[..., None], args: tuple[Any, ...]) -> Callable[[], None]:
+def _python_call(driver: Callable[..., None], args: tuple[object, ...]) -> Callable[[], None]:
     def run() -> None:
         with np.errstate(all="ignore"):
             driver(*args)
@@ -96,7 +105,7 @@ def _python_call(driver: Callable[..., None], args: tuple[Any, ...]) -> Callable
     return run
 
 
-def _machine_code(driver: Callable[..., None], args: tuple[Any, ...], kinds: list[object]) -> MachineCode | None:
+def _machine_code(driver: Callable[..., None], args: tuple[object, ...], kinds: list[object]) -> MachineCode | None:
     """The machine code: from this process, from the disk cache, or compiled now, if that is possible."""
     key, lasting = cache.kernel_key(driver, args)
     with _lock:
@@ -115,7 +124,7 @@ def _machine_code(driver: Callable[..., None], args: tuple[Any, ...], kinds: lis
     return code
 
 
-def _compile(driver: Callable[..., None], args: tuple[Any, ...]) -> host.Code | None:
+def _compile(driver: Callable[..., None], args: tuple[object, ...]) -> host.Code | None:
     import_numba()
     if not fast_way_works():
         return None

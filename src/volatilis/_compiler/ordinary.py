@@ -32,7 +32,7 @@ def is_ordinary_chosen() -> bool:
     return chosen == "numba"
 
 
-def ordinary_call(driver: Callable[..., None], args: tuple[Any, ...], release_gil: bool) -> Callable[[], None]:
+def ordinary_call(driver: Callable[..., None], args: tuple[object, ...], release_gil: bool) -> Callable[[], None]:
     """The driver, compiled by Numba alone, bound to its arguments."""
     import numba
     from numba.core.errors import NumbaError

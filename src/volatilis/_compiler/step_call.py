@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from volatilis._compiler.calls import Binding
 from volatilis._compiler.host import assemble, link
 from volatilis._compiler.translation import Translation
 
@@ -188,13 +189,13 @@ def _place_of_hash() -> int:
     return place if before == -1 and word.value == value else 0
 
 
-_machine_code: tuple[Any, int] | None = None
+_machine_code: tuple[object, int] | None = None
 
 
 def number_to_tuple(
-    run: Any, y: np.ndarray, layout: Layout, accepted: tuple[float, float, bool], busy: np.ndarray, result: type
+    step: Binding, y: np.ndarray, layout: Layout, accepted: tuple[float, float, bool], busy: np.ndarray, result: type
 ) -> tuple[Callable[[Any], Any], object]:
-    """A function that stores its argument in y[0], calls the compiled `run`, and returns its output as a `result`, a tuple class.
+    """A function that stores its argument in y[0], runs the compiled step, and returns its output as a `result`, a tuple class.
 
     accepted   the least and the largest number that it takes in, and whether only whole ones: those are stored as integers
     busy       while busy[0] is not 0, it does nothing and returns None
@@ -209,8 +210,8 @@ def number_to_tuple(
     bits = np.array([low, high]).view(np.int64)
     words = {
         "y": y.ctypes.data,
-        "step": run.address,
-        "argument": run.argument,
+        "step": step.code.address,
+        "argument": step.words.ctypes.data,
         "out": layout.out.ctypes.data,
         "size": layout.size,
         "rest": layout.rest,
@@ -228,4 +229,4 @@ def number_to_tuple(
     make = ctypes.pythonapi.PyCFunction_NewEx
     make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
     function = make(ctypes.addressof(definition), binding.ctypes.data, None)
-    return function, (binding, definition, run, y, layout, busy, result)
+    return function, (binding, definition, step, y, layout, busy, result)

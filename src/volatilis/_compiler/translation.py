@@ -31,7 +31,7 @@ class Translation(NamedTuple):
     symbol: str
 
 
-def translate(driver: Callable[..., None], args: tuple[Any, ...]) -> Translation:
+def translate(driver: Callable[..., None], args: tuple[object, ...]) -> Translation:
     """The driver for arguments of these types, as a function of the address of their words."""
     from numba.core.errors import NumbaError
 
@@ -53,7 +53,7 @@ def translate(driver: Callable[..., None], args: tuple[Any, ...]) -> Translation
     return Translation(texts, function.native_name)
 
 
-def _translated(driver: Callable[..., None], args: tuple[Any, ...], counting: bool) -> Any:
+def _translated(driver: Callable[..., None], args: tuple[object, ...], counting: bool) -> Any:
     """Numba's function of the address of the words. Functions that it calls count references as it does."""
     import numba
 

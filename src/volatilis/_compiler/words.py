@@ -14,7 +14,7 @@ import numpy as np
 # --- in Python -------------------------------------------------------------------------------------------------------
 
 
-def append_words(value: Any, words: list[int], kinds: list[object]) -> None:
+def append_words(value: object, words: list[int], kinds: list[object]) -> None:
     """Add the argument's words; and to `kinds` what its type is made of, for a quick search for code made before."""
     if isinstance(value, tuple):
         kinds += (type(value), len(value))
@@ -29,19 +29,21 @@ def append_words(value: Any, words: list[int], kinds: list[object]) -> None:
     elif isinstance(value, float):
         kinds.append(float)
         words += struct.unpack("q", struct.pack("d", value))
-    else:
+    elif isinstance(value, (int, np.integer, np.bool_)):
         kinds.append(int)
         words.append(int(value))
+    else:
+        raise TypeError(f"compiled code takes numbers, arrays and NamedTuples of them, not {type(value).__name__}")
 
 
-def words_of(*args: Any) -> np.ndarray:
+def words_of(*args: object) -> np.ndarray:
     """The words of a call's first arguments."""
     words: list[int] = []
     append_words(args, words, [])
     return np.array(words, dtype=np.int64)
 
 
-def type_text(value: Any) -> str:
+def type_text(value: object) -> str:
     """The argument's type as text: part of the key of the cache."""
     if isinstance(value, tuple):
         name = f"{type(value).__module__}.{type(value).__qualname__}"
@@ -55,7 +57,7 @@ def type_text(value: Any) -> str:
     raise TypeError(f"compiled code takes numbers, arrays and NamedTuples of them, not {type(value).__name__}")
 
 
-def tuple_classes(value: Any) -> Iterator[type]:
+def tuple_classes(value: object) -> Iterator[type]:
     """The NamedTuple classes in an argument, outermost first."""
     if isinstance(value, tuple):
         if type(value) is not tuple:
@@ -67,7 +69,7 @@ def tuple_classes(value: Any) -> Iterator[type]:
 # --- in LLVM ---------------------------------------------------------------------------------------------------------
 
 
-def numba_type(value: Any) -> Any:
+def numba_type(value: object) -> Any:
     """The argument's type as Numba has it."""
     from numba import from_dtype, types
 

@@ -21,6 +21,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
+from contextvars import copy_context
 from typing import TYPE_CHECKING, TypeVar
 
 from volatilis._core.store import Store
@@ -81,7 +82,10 @@ class Threads(Queue):
 
     def results(self, function: Callable[..., Result], calls: Mapping[Key, Arguments]) -> Iterator[tuple[Key, Result]]:
         stop, pool = threading.Event(), ThreadPoolExecutor(self._workers)
-        futures = {pool.submit(function, *arguments, stop=stop.is_set): key for key, arguments in calls.items()}
+        # a copy of the context for each: context variables (`plain_python`) hold in the threads too
+        futures = {
+            pool.submit(copy_context().run, function, *arguments, stop=stop.is_set): key for key, arguments in calls.items()
+        }
         try:
             for future in as_completed(futures):
                 yield futures[future], future.result()

@@ -162,11 +162,11 @@ class Stream:
         self._observe_number: Callable[[Any], Step | None]
         self._observe_number, self._owners = _never, None
         accepted = None if self._learner.refuses_observations() else self._family.accepted_numbers()
-        if accepted is not None and observe.words() is not None and not FREE_THREADED:
+        if accepted is not None and observe.native is not None and not FREE_THREADED:
             layout = Layout(self._out, self._size, STEP_ITEMS, 2 * self._size + FULL)
             limits = (max(accepted.low, -LARGEST), min(accepted.high, LARGEST), accepted.whole)
             self._observe_number, self._owners = number_to_tuple(
-                observe.run, self._y, layout, limits, self._alone.busy, self._step_class
+                observe.native, self._y, layout, limits, self._alone.busy, self._step_class
             )
 
     def _update_checked(self, y: Any) -> Step:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
+from volatilis._compiler import for_threads
 from volatilis._core.jobs import worker_count
 from volatilis.learners._base import Learner
 from volatilis.running.arguments import missing_policy
@@ -181,7 +182,8 @@ class Engine:
         groups = split(batch, self.inputs.by, self.table.path, first)
         computed = {column.name: np.full(batch.num_rows, np.nan) for column in self.columns}
         # sessions are made here, one after the other, and used on all cores
-        work = [self._pool.submit(self._advance, rows, part, computed) for part in self._register.work(rows, groups)]
+        advance = for_threads(self._advance)
+        work = [self._pool.submit(advance, rows, part, computed) for part in self._register.work(rows, groups)]
         try:
             self._missing_outcomes += sum(future.result() for future in work)
         finally:
