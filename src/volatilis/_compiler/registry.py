@@ -62,12 +62,12 @@ def is_python_only(method: Any) -> bool:
 
 def _check_fields(cls: type) -> None:
     """Compiled code looks a name up among all classes' methods first, so no field may be called as any method is."""
-    own = {name for name, value in vars(cls).items() if inspect.isfunction(value) and not name.startswith("_")}
+    methods = {name for name, value in vars(cls).items() if inspect.isfunction(value) and not name.startswith("_")}
     for field in getattr(cls, "_fields", ()):
         if field in method_signatures:
             raise TypeError(f"{cls.__name__}: a field may not be called {field!r}, which is the name of a compiled method")
         all_fields.add(field)
-    taken = sorted(own & all_fields)
+    taken = sorted(methods & all_fields)
     if taken:
         raise TypeError(f"{cls.__name__}: a method may not be called {taken[0]!r}, which is the name of a field")
 
