@@ -16,7 +16,7 @@ from volatilis.families._wishart import degrees_of_freedom
 from volatilis.families.gaussian import Location
 from volatilis.special import LOG_2_PI, bounded, digamma, hypotenuse, log, log_1p, log_gamma_ratio, log_minus_digamma
 
-ENOUGH = 3.0  # from this alpha on, mean (alpha > 1) and variance (alpha > 2) of v exist and are not about to be lost
+ENOUGH = 2.5  # from this alpha on, mean (alpha > 1) and variance (alpha > 2) of v exist and are not about to be lost
 PriorWeight = Annotated[Positive, Range(LOG, 1e-4, 1e3, 0.05, 2.0)]
 
 

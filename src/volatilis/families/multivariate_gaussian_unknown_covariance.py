@@ -167,7 +167,7 @@ class MultivariateGaussianUnknownCovariance(FamilyTuple):
     def merge(self, beliefs: Beliefs, i: int, j: int, a: float, b: float) -> None:
         """Keeps, with the precision W = S^-1, the pair's E[W], E[W mu], E[mu^T W mu] and E[log det W]: nearest in KL.
 
-        The degrees of freedom stay at least the smaller ones of the pair, or p + 5, where mean and variance of S exist: moments
+        The degrees of freedom stay at least the smaller ones of the pair, or p + 4, where mean and variance of S exist: moments
         that both have are not lost (see `GaussianUnknownVariance`).
         Where the two covariances are so unlike that sixteen digits cannot hold both, the heavier belief stands for the pair.
         """
@@ -196,7 +196,7 @@ class MultivariateGaussianUnknownCovariance(FamilyTuple):
         log_det = 2.0 * log_diagonal(chi, second, p, i)
         gap = a * (dof_gap(chi[at_dof, i], p) + log_det - log_det_expected_precision(beliefs, i, p))
         gap += b * (dof_gap(chi[at_dof, j], p) + log_det - log_det_expected_precision(beliefs, j, p))
-        dof = max(degrees_of_freedom(gap, p), min(chi[at_dof, i], chi[at_dof, j], p + 5.0))
+        dof = max(degrees_of_freedom(gap, p), min(chi[at_dof, i], chi[at_dof, j], p + 4.0))
         kappa, new_kappa = beliefs.nu[i], 1.0 / (a / beliefs.nu[i] + b / beliefs.nu[j] + between / p)
         dof_i = chi[at_dof, i]
         for r in range(p * p):  # kept in case the result is lost to rounding
