@@ -12,7 +12,7 @@ import difflib
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from volatilis import families, learners
 from volatilis._core.records import Parameter
@@ -50,7 +50,7 @@ class Recipe(NamedTuple):
 
     label: str
     name: str
-    fields: tuple[tuple[str, Any], ...]
+    fields: tuple[tuple[str, object], ...]
     text: str
 
     def columns(self) -> tuple[str, ...]:
@@ -61,7 +61,7 @@ class Recipe(NamedTuple):
         """The parameters that are to be found."""
         return tuple(name for name, value in self.fields if isinstance(value, Free))
 
-    def values(self, row: Mapping[str, Any]) -> dict[str, Any]:
+    def values(self, row: Mapping[str, object]) -> dict[str, object]:
         """The parameters, those in columns and those that are free taken from a row."""
         key = {name: value.column if isinstance(value, FromColumn) else name for name, value in self.fields}
         return {n: row[key[n]] if isinstance(value, (FromColumn, Free)) else value for n, value in self.fields}
@@ -108,14 +108,14 @@ def parse_learners(texts: Iterable[str]) -> list[Recipe]:
     return named
 
 
-def make_family(recipe: Recipe, row: Mapping[str, Any]) -> Family:
+def make_family(recipe: Recipe, row: Mapping[str, object]) -> Family:
     try:
         return FAMILIES[recipe.name](**recipe.values(row))
     except (ValueError, TypeError) as error:
         raise ValueError(f"{recipe.text!r}: {error}") from None
 
 
-def make_learner(recipe: Recipe, family: Family, row: Mapping[str, Any]) -> Learner:
+def make_learner(recipe: Recipe, family: Family, row: Mapping[str, object]) -> Learner:
     """The learner for a family. Nas10 and Nas12 take their noise and prior mean from it, as far as they are not given."""
     try:
         return LEARNER_RECORDS[recipe.name].make(family, recipe.values(row))
@@ -141,7 +141,7 @@ def parse(text: str, known: Mapping[str, type], kind: str, described: Callable[[
     return Recipe(label, key, tuple(_fields(text, tail, key, described(key))), text)
 
 
-def _fields(text: str, tail: str, name: str, described: Sequence[Parameter]) -> Iterable[tuple[str, Any]]:
+def _fields(text: str, tail: str, name: str, described: Sequence[Parameter]) -> Iterable[tuple[str, object]]:
     accepted, seen = {p.name: p for p in described}, set()
     for item in _split(tail):
         field, equals, value = (part.strip() for part in item.partition("="))
@@ -160,7 +160,7 @@ def _fields(text: str, tail: str, name: str, described: Sequence[Parameter]) -> 
             raise ValueError(f"{text!r}: {parameter.name} is missing; it must be {parameter.accepts}")
 
 
-def _value(text: str, field: str, value: str) -> Any:
+def _value(text: str, field: str, value: str) -> object:
     if value.lower() == FREE.word:
         return FREE
     if value.startswith(COLUMN):

@@ -7,13 +7,13 @@ with one belief; for a mixture over a one-dimensional parameter, integrals to 1e
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
 from volatilis._compiler.registry import compiled_function, compiled_methods
 from volatilis.families._base import Beliefs, Family, copy_column
-from volatilis.learners._base import Learner
+from volatilis.learners._base import Learner, State
 from volatilis.learners._hypotheses import Hypotheses, hypotheses
 from volatilis.special import exp
 
@@ -23,6 +23,7 @@ _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
 GAUSS_RULE = np.stack([_NODES, _WEIGHTS])
 
 Readout = TypeVar("Readout", float, np.ndarray)  # of one step, or of all
+S_contra = TypeVar("S_contra", bound=State, contravariant=True)
 
 
 # --- from two numbers --------------------------------------------------------------------------------------------------
@@ -72,16 +73,26 @@ def check_divergence(learner: Learner, measure: str) -> None:
         )
 
 
+class Divergence(Protocol[S_contra]):
+    """How two beliefs of a learner with such states differ; compiled."""
+
+    def from_to(self, family: Family, before: S_contra, after: S_contra) -> float:
+        """KL[before || after]."""
+
+    def from_to_member(self, family: Family, before: S_contra, member: Beliefs) -> float:
+        """KL[before || the one belief of a bank]."""
+
+
 @compiled_methods
 class ClosedForm(NamedTuple):
     """Divergences of a learner with one belief: its family knows them."""
 
     accuracy: float
 
-    def from_to(self, family: Any, before: Any, after: Any) -> float:
+    def from_to(self, family: Family, before: State, after: State) -> float:
         return family.divergence(before.beliefs, 0, after.beliefs, 0)
 
-    def from_to_member(self, family: Any, before: Any, member: Beliefs) -> float:
+    def from_to_member(self, family: Family, before: State, member: Beliefs) -> float:
         return family.divergence(before.beliefs, 0, member, 0)
 
 
@@ -99,7 +110,7 @@ class Integrals(NamedTuple):
     pieces: np.ndarray
     member: Hypotheses  # room for a mixture of one
 
-    def from_to(self, family: Any, before: Hypotheses, after: Hypotheses) -> float:
+    def from_to(self, family: Family, before: Hypotheses, after: Hypotheses) -> float:
         """KL[before || after]."""
         n = add_cuts(family, before, self.cuts, 0)
         n = add_cuts(family, after, self.cuts, n)
@@ -108,7 +119,7 @@ class Integrals(NamedTuple):
             result += integrate_piece(self, family, before, after, self.cuts[k], self.cuts[k + 1])
         return result
 
-    def from_to_member(self, family: Any, before: Hypotheses, member: Beliefs) -> float:
+    def from_to_member(self, family: Family, before: Hypotheses, member: Beliefs) -> float:
         copy_column(member, 0, self.member.beliefs, 0)
         return self.from_to(family, before, self.member)
 
@@ -120,7 +131,7 @@ def integrals(family: Family, capacity: int) -> Integrals:
 
 
 @compiled_function
-def add_cuts(family: Any, state: Hypotheses, cuts: np.ndarray, n: int) -> int:
+def add_cuts(family: Family, state: Hypotheses, cuts: np.ndarray, n: int) -> int:
     """Insert middles and bounds of the hypotheses among the sorted cuts, but none next to one that is there already."""
     for i in range(state.count[0]):
         if state.weights[i] > 1e-13:
@@ -142,7 +153,7 @@ def add_cuts(family: Any, state: Hypotheses, cuts: np.ndarray, n: int) -> int:
 
 
 @compiled_function
-def integrate_piece(quadrature: Any, family: Any, f: Hypotheses, g: Hypotheses, low: float, high: float) -> float:
+def integrate_piece(quadrature: Integrals, family: Family, f: Hypotheses, g: Hypotheses, low: float, high: float) -> float:
     """The integral of f log(f / g) from low to high."""
     pieces, waiting, result = quadrature.pieces, 1, 0.0
     pieces[0, 0], pieces[1, 0], pieces[2, 0] = low, high, gauss(quadrature, family, f, g, low, high)
@@ -163,7 +174,7 @@ def integrate_piece(quadrature: Any, family: Any, f: Hypotheses, g: Hypotheses, 
 
 
 @compiled_function
-def gauss(quadrature: Any, family: Any, f: Hypotheses, g: Hypotheses, low: float, high: float) -> float:
+def gauss(quadrature: Integrals, family: Family, f: Hypotheses, g: Hypotheses, low: float, high: float) -> float:
     half, middle, result = 0.5 * (high - low), 0.5 * (high + low), 0.0
     for k in range(quadrature.rule.shape[1]):
         x = middle + half * quadrature.rule[0, k]

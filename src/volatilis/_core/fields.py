@@ -17,9 +17,22 @@ import inspect
 import numbers
 import operator
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Annotated, Any, Literal, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    NamedTuple,
+    SupportsFloat,
+    SupportsIndex,
+    TypeVar,
+    cast,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 import numpy as np
+import numpy.typing as npt
 
 C = TypeVar("C", bound=type)
 _EMPTY = inspect.Parameter.empty
@@ -48,20 +61,20 @@ class Rule(NamedTuple):
     words: str
 
 
-def _float(value: Any) -> float:
+def _float(value: object) -> float:
     if isinstance(value, (bool, np.bool_, str, bytes)) or not isinstance(value, (numbers.Real, np.number)):
         if not (isinstance(value, np.ndarray) and value.ndim == 0):
             raise TypeError
-    return float(value)
+    return float(cast(SupportsFloat, value))
 
 
-def _int(value: Any) -> int:
+def _int(value: object) -> int:
     if isinstance(value, (bool, np.bool_)):
         raise TypeError
-    return operator.index(value)
+    return operator.index(cast(SupportsIndex, value))
 
 
-def _array(value: Any) -> np.ndarray:
+def _array(value: object) -> np.ndarray:
     array = np.array(value)
     if array.dtype.kind not in "iuf":
         raise TypeError
@@ -70,7 +83,7 @@ def _array(value: Any) -> np.ndarray:
     return array
 
 
-def _finite(value: Any) -> bool:
+def _finite(value: float | np.ndarray) -> bool:
     return bool(np.all(np.isfinite(value)))
 
 
@@ -104,18 +117,18 @@ def validated(cls: C) -> C:
     names: tuple[str, ...] = cls._fields  # type: ignore[attr-defined]
     computed = {name for name, value in defaults.items() if value is DERIVED}
     places = [place for place, name in enumerate(names) if name not in computed]
-    plain_new, checks = cls.__new__, hasattr(cls, "_check")
+    plain_new, checks = cls.__new__, "_check" in dir(cls)
 
     @functools.wraps(plain_new)
-    def validating_new(kind: Any, *args: Any, **kwargs: Any) -> Any:
+    def validating_new(kind: Any, *args: object, **kwargs: object) -> Any:
         if computed and (len(args) > len(places) or not computed.isdisjoint(kwargs)):
             shown = ", ".join(names[place] for place in places)
             raise TypeError(f"{kind.__name__} takes {shown}, and nothing else")
-        given = plain_new(kind, *args, **kwargs)._asdict()
+        given = cast(NamedTuple, plain_new(kind, *args, **kwargs))._asdict()
         fields = {name: _checked(kind.__name__, name, rules.get(name), given[name]) for name in given if name not in computed}
         if computed:
             fields |= {name: _checked(kind.__name__, name, rules[name], v) for name, v in kind._derive(**fields).items()}
-        instance = tuple.__new__(kind, [fields[name] for name in kind._fields])
+        instance: Any = tuple.__new__(kind, [fields[name] for name in kind._fields])
         if checks:
             instance._check()
         return instance
@@ -133,7 +146,7 @@ def validated(cls: C) -> C:
     return cls
 
 
-def _show_signature(cls: Any, types: Mapping[str, Any], defaults: Mapping[str, Any]) -> None:
+def _show_signature(cls: Any, types: Mapping[str, object], defaults: Mapping[str, object]) -> None:
     """What a user gives, as plain types: that is what `help` and `inspect.signature` show."""
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
     shown = [inspect.Parameter(name, kind, default=default, annotation=types[name]) for name, default in defaults.items()]
@@ -158,7 +171,7 @@ def _hide(cls: Any, computed: Collection[str], places: Sequence[int]) -> None:
         vars(cls)[name].__doc__ = "Computed from the other fields; never given."
 
 
-def _at(values: tuple[Any, ...], places: Sequence[int]) -> tuple[Any, ...]:
+def _at(values: tuple[object, ...], places: Sequence[int]) -> tuple[object, ...]:
     return tuple(values[place] for place in places)
 
 
@@ -168,10 +181,11 @@ def rules_of(cls: type) -> dict[str, Rule]:
     return {name: rule for name, rule in rules.items() if rule is not None}
 
 
-def given_fields(value: Any) -> dict[str, Any]:
+def given_fields(value: object) -> dict[str, Any]:
     """The fields of a validated NamedTuple that its maker gave: all but the derived ones."""
-    defaults = type(value)._field_defaults
-    return {name: item for name, item in value._asdict().items() if defaults.get(name) is not DERIVED}
+    record = cast(NamedTuple, value)
+    defaults = record._field_defaults
+    return {name: item for name, item in record._asdict().items() if defaults.get(name) is not DERIVED}
 
 
 def positive_definite_root(owner: str, name: str, matrix: np.ndarray, p: int) -> np.ndarray:
@@ -190,12 +204,12 @@ def positive_definite_root(owner: str, name: str, matrix: np.ndarray, p: int) ->
         ) from None
 
 
-def _shown(self: Any) -> str:
+def _shown(self: object) -> str:
     fields = ", ".join(f"{name}={v.tolist() if isinstance(v, np.ndarray) else v!r}" for name, v in given_fields(self).items())
     return f"{type(self).__name__}({fields})"
 
 
-def rule_of(hint: Any) -> Rule | None:
+def rule_of(hint: object) -> Rule | None:
     """What an annotation says that a field accepts."""
     for extra in extras_of(hint):
         if isinstance(extra, Rule):
@@ -203,12 +217,12 @@ def rule_of(hint: Any) -> Rule | None:
     return _BY_TYPE.get(get_args(hint)[0] if get_origin(hint) is Annotated else hint)
 
 
-def extras_of(hint: Any) -> tuple[Any, ...]:
+def extras_of(hint: object) -> tuple[object, ...]:
     """What stands behind the type in an Annotated."""
     return get_args(hint)[1:] if get_origin(hint) is Annotated else ()
 
 
-def _checked(owner: str, name: str, rule: Rule | None, value: Any) -> Any:
+def _checked(owner: str, name: str, rule: Rule | None, value: object) -> object:
     if rule is None:
         return value
     try:
@@ -221,13 +235,13 @@ def _checked(owner: str, name: str, rule: Rule | None, value: Any) -> Any:
     return cast
 
 
-def _equal(self: Any, other: Any) -> bool:
-    return type(self) is type(other) and all(np.array_equal(a, b) for a, b in zip(self, other, strict=True))
+def _equal(self: tuple[npt.ArrayLike, ...], other: object) -> bool:
+    return isinstance(other, type(self)) and type(self) is type(other) and all(map(np.array_equal, self, other))
 
 
-def _unequal(self: Any, other: Any) -> bool:
+def _unequal(self: tuple[npt.ArrayLike, ...], other: object) -> bool:
     return not _equal(self, other)
 
 
-def _hashable(value: Any) -> Any:
+def _hashable(value: object) -> object:
     return (value.shape, value.tobytes()) if isinstance(value, np.ndarray) else value

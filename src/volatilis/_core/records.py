@@ -16,7 +16,7 @@ import math
 import pkgutil
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, NamedTuple, get_type_hints
+from typing import NamedTuple, get_type_hints
 
 from volatilis._core.fields import DERIVED, extras_of, rule_of
 
@@ -61,7 +61,7 @@ class Parameter(NamedTuple):
     """
 
     name: str
-    default: Any
+    default: object
     accepts: str
     search: Range | Choices | None = None
     from_family: bool = False
@@ -98,14 +98,14 @@ def import_all(package: str, path: Iterable[str]) -> None:
             importlib.import_module(f"{package}.{module.name}")
 
 
-def _described(hints: Mapping[str, Any], defaults: Mapping[str, Any]) -> tuple[Parameter, ...]:
-    found = []
+def _described(hints: Mapping[str, object], defaults: Mapping[str, object]) -> tuple[Parameter, ...]:
+    described = []
     for name, default in defaults.items():
         rule = rule_of(hints[name])
         if name != "family" and default is not DERIVED and rule is not None:
-            found.append(Parameter(name, default, rule.words, _search_of(hints[name])))
-    return tuple(found)
+            described.append(Parameter(name, default, rule.words, _search_of(hints[name])))
+    return tuple(described)
 
 
-def _search_of(hint: Any) -> Range | Choices | None:
+def _search_of(hint: object) -> Range | Choices | None:
     return next((one for one in extras_of(hint) if isinstance(one, (Range, Choices))), None)

@@ -3,27 +3,33 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from volatilis._compiler.registry import compiled_function
-from volatilis.running.drivers import ELAPSE, OBSERVE, RESET
+from volatilis.families._base import Observation
+from volatilis.learners._base import LearnerOf, S
+from volatilis.learners._hypotheses import Hypotheses, ManyHypotheses
+from volatilis.running.drivers import ELAPSE, OBSERVE, RESET, Array
 from volatilis.special import exp, largest, log, uniform
+
+if TYPE_CHECKING:
+    from volatilis.behaviour.responses._base import ResponseModel
 
 
 def score_responses(
-    learner: Any,
-    model: Any,
-    state: Any,
-    ys: Any,
-    events: Any,
-    given: Any,
-    scored: Any,
+    learner: LearnerOf[S],
+    model: ResponseModel,
+    state: S,
+    ys: Array,
+    events: Array,
+    given: Array,
+    scored: Array,
     after: bool,
-    progress: Any,
-    last: Any,
-    out: Any,
+    progress: Array,
+    last: Array,
+    out: Array,
 ) -> None:
     """log P(response_t) in out[t], 0 where it does not count, from trial progress[0]; the first starts the learner anew.
 
@@ -50,19 +56,19 @@ def score_responses(
 
 
 def score_with_copies(
-    learner: Any,
-    model: Any,
-    states: Any,
-    ys: Any,
-    events: Any,
-    given: Any,
-    scored: Any,
+    learner: LearnerOf[Hypotheses],
+    model: ResponseModel,
+    states: ManyHypotheses,
+    ys: Array,
+    events: Array,
+    given: Array,
+    scored: Array,
     after: bool,
-    random: Any,
-    last: Any,
-    weights: Any,
-    chances: Any,
-    out: Any,
+    random: Array,
+    last: Array,
+    weights: Array,
+    chances: Array,
+    out: Array,
 ) -> None:
     """The same for a learner that samples, whose own random numbers nobody knows: many copies of it learn side by side.
 
@@ -93,7 +99,15 @@ def score_with_copies(
 
 @compiled_function
 def respond_and_learn(
-    learner: Any, model: Any, state: Any, y: Any, event: Any, given: float, counts: bool, after: bool, before: float
+    learner: LearnerOf[S],
+    model: ResponseModel,
+    state: S,
+    y: Observation,
+    event: int,
+    given: float,
+    counts: bool,
+    after: bool,
+    before: float,
 ) -> float:
     """One trial: the log probability of its response, 0 where it does not count; the learner learns after it, or before."""
     chance = 0.0
@@ -109,7 +123,7 @@ def respond_and_learn(
 
 
 @compiled_function
-def reweigh(weights: Any, chances: Any) -> float:
+def reweigh(weights: Array, chances: Array) -> float:
     """The log of sum_r w_r e^chance_r, which the new weights are each a share of; -inf, and the old weights, where it is 0."""
     top = largest(chances, chances.size)
     if not top > -np.inf:
@@ -123,7 +137,7 @@ def reweigh(weights: Any, chances: Any) -> float:
 
 
 @compiled_function
-def effective(weights: Any) -> float:
+def effective(weights: Array) -> float:
     """How many copies of equal weight would be as many."""
     squares = 0.0
     for r in range(weights.size):
@@ -132,7 +146,7 @@ def effective(weights: Any) -> float:
 
 
 @compiled_function
-def resample_copies(states: Any, weights: Any, room: Any, u: float) -> None:
+def resample_copies(states: ManyHypotheses, weights: Array, room: Array, u: float) -> None:
     """Systematic resampling: copy r lives on about w_r R times, in its own place first and then in places of those that do not.
 
     What a copy takes over is what another one knows, not its random numbers.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, get_type_hints
+from typing import TYPE_CHECKING, Annotated, NamedTuple, get_type_hints
 
 import typer
 
@@ -136,7 +136,7 @@ def with_groups(command: Callable[..., None]) -> Callable[..., None]:
             parameters[field] = inspect.Parameter(field, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=hint)
 
     @functools.wraps(command)
-    def taking_options(**given: Any) -> None:
+    def taking_options(**given: object) -> None:
         made = {name: group(**{field: given.pop(field) for field in group._fields}) for name, group in groups.items()}  # type: ignore[attr-defined]
         command(**given, **made)
 

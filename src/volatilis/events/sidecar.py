@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import json
 import pathlib
-from typing import Any
 
 import numpy as np
 
@@ -55,7 +54,7 @@ def sidecar(run: Run, result: Result, request: EventsRequest) -> dict[str, str]:
     lasting = (
         f"from column {request.duration!r} of {table}" if request.duration in result.rows.schema.names else "the same for all"
     )
-    described: dict[str, Any] = _given_columns(run, request, table, lasting)
+    described: dict[str, object] = _given_columns(run, request, table, lasting)
     described |= {regressor.name: _computed(regressor, run, result, request) for regressor in run.regressors}
     described["GeneratedBy"] = {
         "Name": "volatilis",
@@ -74,8 +73,8 @@ def sidecar(run: Run, result: Result, request: EventsRequest) -> dict[str, str]:
     return {f"{run.name}_events.json": json.dumps(described, indent=2, ensure_ascii=False, allow_nan=False) + "\n"}
 
 
-def _given_columns(run: Run, request: EventsRequest, table: str, lasting: str) -> dict[str, Any]:
-    described = {
+def _given_columns(run: Run, request: EventsRequest, table: str, lasting: str) -> dict[str, object]:
+    described: dict[str, object] = {
         "onset": {
             "LongName": "Onset of the outcome",
             "Description": f"When the outcome came, from the start of the run, from column {request.onset!r} of {table}.",
@@ -95,12 +94,12 @@ def _given_columns(run: Run, request: EventsRequest, table: str, lasting: str) -
     return described
 
 
-def _computed(regressor: Regressor, run: Run, result: Result, request: EventsRequest) -> dict[str, Any]:
+def _computed(regressor: Regressor, run: Run, result: Result, request: EventsRequest) -> dict[str, object]:
     column, measure = regressor.column, MEASURES[regressor.column.measure]
     learners = [result.learners[column.label, key] for key in run.groups]
     names = learners[0].family.parameter_names()
     element = "" if column.element is None else f" Of the parameter's element {names[column.element]}."
-    described: dict[str, Any] = {
+    described: dict[str, object] = {
         "LongName": f"{LONG_NAMES[measure.name]} ({column.label})",
         "Description": f"{measure.description}{element} {TIMES[measure.of]}{_scaling(request)}",
         "Units": measure.units if request.zscore == "none" else "standard deviations",
@@ -114,9 +113,9 @@ def _computed(regressor: Regressor, run: Run, result: Result, request: EventsReq
     return described | {"MissingValues": int(absent.sum()), "InfiniteValuesAsMissing": int(regressor.infinite.sum())}
 
 
-def _parameters(run: Run, result: Result, learners: list[Learner]) -> dict[str, Any]:
+def _parameters(run: Run, result: Result, learners: list[Learner]) -> dict[str, object]:
     """Once, where all groups of the run have the same; else one entry per group."""
-    parameters = [
+    parameters: list[dict[str, object]] = [
         {
             "LearnerParameters": {name: _plain(value) for name, value in given_fields(learner).items() if name != "family"},
             "Family": type(learner.family).__name__,
@@ -148,5 +147,5 @@ def _version() -> str:
     return version("volatilis")
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     return value.tolist() if isinstance(value, np.ndarray) else value

@@ -112,7 +112,7 @@ class Family(Protocol):
 
     # --- Python only ---
 
-    def observations(self, ys: Any) -> tuple[np.ndarray, np.ndarray]:
+    def observations(self, ys: object) -> tuple[np.ndarray, np.ndarray]:
         """A user's sequence, checked and encoded, and which observations are missing."""
 
     def accepted_numbers(self) -> AcceptedNumbers | None:

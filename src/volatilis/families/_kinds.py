@@ -17,7 +17,7 @@ import numpy as np
 from volatilis._compiler.registry import compiled_methods, python_only
 from volatilis._core.fields import Rule, derived, validated
 from volatilis._core.records import Parameter, dashed, first_sentence, parameters_of
-from volatilis.families._base import AcceptedNumbers, Beliefs, in_eights, not_faint
+from volatilis.families._base import AcceptedNumbers, Beliefs, Family, Observation, in_eights, not_faint
 from volatilis.families._observations import real_observations
 from volatilis.special import exp, largest
 
@@ -63,7 +63,7 @@ RECORDS: dict[type, FamilyRecord] = {}
 def family(record: FamilyRecord, /) -> Callable[[C], C]: ...
 @overload
 def family(cls: C, /) -> C: ...
-def family(given: Any, /) -> Any:
+def family(given: FamilyRecord | type, /) -> Callable[[type], type] | type:
     """Make a NamedTuple class a family: validate its fields, fill in what follows from the rest, let it be compiled.
 
     It stands above the class alone, or is given the record.
@@ -85,10 +85,12 @@ def family(given: Any, /) -> Any:
 class _Defaults:
     """Methods that follow from a family's other methods."""
 
-    def whole(self: Any, n: int) -> int:
+    def whole(self: Family, n: int) -> int:
         return in_eights(n)
 
-    def predictives(self: Any, beliefs: Beliefs, w: np.ndarray, n: int, y: Any, out: np.ndarray) -> tuple[float, float]:
+    def predictives(
+        self: Family, beliefs: Beliefs, w: np.ndarray, n: int, y: Observation, out: np.ndarray
+    ) -> tuple[float, float]:
         for i in range(n):
             out[i] = self.log_predictive(beliefs, i, y) if w[i] > 0.0 else -np.inf
         scale = largest(out, n)
@@ -96,68 +98,68 @@ class _Defaults:
             out[i] = w[i] * exp(out[i] - scale)
         return not_faint(out, n, scale)
 
-    def log_prior_predictive(self: Any, pi_0: Beliefs, y: Any) -> float:
+    def log_prior_predictive(self: Family, pi_0: Beliefs, y: Observation) -> float:
         return self.log_predictive(pi_0, 0, y)
 
-    def dissimilarities(self: Any, beliefs: Beliefs, w: np.ndarray, n: int, out: np.ndarray) -> None:
+    def dissimilarities(self: Family, beliefs: Beliefs, w: np.ndarray, n: int, out: np.ndarray) -> None:
         for i in range(n - 1):
             both = w[i] + w[i + 1]
             out[i] = self.dissimilarity(beliefs, i, i + 1, w[i] / both, w[i + 1] / both)
 
-    def bayes_factor(self: Any, beliefs: Beliefs, i: int, others: Beliefs, j: int, y: Any) -> float:
+    def bayes_factor(self: Family, beliefs: Beliefs, i: int, others: Beliefs, j: int, y: Observation) -> float:
         return exp(self.log_predictive(others, j, y) - self.log_predictive(beliefs, i, y))
 
-    def blend(self: Any, beliefs: Beliefs, i: int, others: Beliefs, j: int, a: float, b: float) -> None:
+    def blend(self: Family, beliefs: Beliefs, i: int, others: Beliefs, j: int, a: float, b: float) -> None:
         for row in range(beliefs.chi.shape[0]):
             beliefs.chi[row, i] = a * beliefs.chi[row, i] + b * others.chi[row, j]
         beliefs.nu[i] = a * beliefs.nu[i] + b * others.nu[j]
 
-    def divergence_parts(self: Any, beliefs: Beliefs, i: int, others: Beliefs, j: int) -> tuple[float, float]:
+    def divergence_parts(self: Family, beliefs: Beliefs, i: int, others: Beliefs, j: int) -> tuple[float, float]:
         return 0.0, self.divergence(beliefs, i, others, j)
 
     @python_only
-    def parameter_names(self: Any) -> tuple[str, ...]:
+    def parameter_names(self: Family) -> tuple[str, ...]:
         return ("theta",) if self.size() == 1 else tuple(f"theta[{k}]" for k in range(self.size()))
 
     @python_only
-    def observations(self: Any, ys: Any) -> tuple[np.ndarray, np.ndarray]:
+    def observations(self: Family, ys: object) -> tuple[np.ndarray, np.ndarray]:
         return real_observations(type(self).__name__, ys)
 
     @python_only
-    def accepted_numbers(self: Any) -> AcceptedNumbers | None:
+    def accepted_numbers(self: Family) -> AcceptedNumbers | None:
         return AcceptedNumbers() if type(self).observations is _Defaults.observations else None
 
     @python_only
-    def as_observed(self: Any, values: np.ndarray) -> np.ndarray:
+    def as_observed(self: Family, values: np.ndarray) -> np.ndarray:
         return values
 
     @python_only
-    def categories(self: Any) -> int | None:
+    def categories(self: Family) -> int | None:
         return None
 
     @python_only
-    def improper_scaled_likelihood(self: Any, values: np.ndarray) -> str | None:
+    def improper_scaled_likelihood(self: Family, values: np.ndarray) -> str | None:
         return "it does not define scaled_likelihood" if self.lacks("scaled_likelihood") else None
 
     @python_only
-    def always_proper(self: Any) -> bool:
+    def always_proper(self: Family) -> bool:
         filled_in = type(self).improper_scaled_likelihood is _Defaults.improper_scaled_likelihood
         return filled_in and not self.lacks("scaled_likelihood")
 
     @python_only
-    def lacks(self: Any, *methods: str) -> list[str]:
+    def lacks(self: Family, *methods: str) -> list[str]:
         return [name for name in methods if name not in dir(type(self))]
 
     @python_only
-    def sample_parameter(self: Any, rng: np.random.Generator) -> np.ndarray:
+    def sample_parameter(self: Family, rng: np.random.Generator) -> np.ndarray:
         raise UndefinedError(f"{type(self).__name__} does not define sample_parameter(rng), which this needs")
 
     @python_only
-    def sample_observations(self: Any, theta: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
+    def sample_observations(self: Family, theta: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
         raise UndefinedError(f"{type(self).__name__} does not define sample_observations(theta, n, rng), which this needs")
 
     @python_only
-    def distribution(self: Any, beliefs: Beliefs, i: int) -> Any:
+    def distribution(self: Family, beliefs: Beliefs, i: int) -> Any:
         raise UndefinedError(f"{type(self).__name__} does not define distribution(beliefs, i), which this needs")
 
 
@@ -166,11 +168,11 @@ if TYPE_CHECKING:
 
     @dataclass_transform(frozen_default=True, field_specifiers=(derived,))
     class FamilyTuple(_Defaults):
-        def _replace(self, **fields: Any) -> Self: ...
+        def _replace(self, **fields: object) -> Self: ...
         def _asdict(self) -> dict[str, Any]: ...
 
         # what may be absent (`lacks`)
-        def scaled_likelihood(self, beliefs: Beliefs, i: int, y: Any) -> None: ...
+        def scaled_likelihood(self, beliefs: Beliefs, i: int, y: Observation) -> None: ...
         def log_density(self, beliefs: Beliefs, i: int, x: float) -> float: ...
         def lower(self, beliefs: Beliefs, i: int) -> float: ...
         def upper(self, beliefs: Beliefs, i: int) -> float: ...

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numbers
 import sys
 from collections.abc import Callable
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -18,7 +18,7 @@ class _HasToNumpy(Protocol):
 
 
 def real_observations(
-    owner: str, ys: Any, accepts: Callable[[np.ndarray], np.ndarray] | None = None, words: str = "a finite number"
+    owner: str, ys: object, accepts: Callable[[np.ndarray], np.ndarray] | None = None, words: str = "a finite number"
 ) -> tuple[np.ndarray, np.ndarray]:
     """A sequence of numbers as float64, and which of them are missing (NaN, None or masked)."""
     values, missing = _numbers(owner, ys, words)
@@ -35,7 +35,7 @@ def real_observations(
 
 
 def whole_observations(
-    owner: str, ys: Any, accepts: Callable[[np.ndarray], np.ndarray], words: str
+    owner: str, ys: object, accepts: Callable[[np.ndarray], np.ndarray], words: str
 ) -> tuple[np.ndarray, np.ndarray]:
     """A sequence of whole numbers as int64, and which of them are missing; a missing one reads 0."""
     if type(ys) is np.ndarray and np.can_cast(ys.dtype, np.int64) and ys.ndim == 1 and accepts(ys).all():
@@ -44,7 +44,7 @@ def whole_observations(
     return np.where(missing, 0.0, values).astype(np.int64), missing
 
 
-def vector_observations(owner: str, ys: Any, p: int) -> tuple[np.ndarray, np.ndarray]:
+def vector_observations(owner: str, ys: object, p: int) -> tuple[np.ndarray, np.ndarray]:
     """A sequence of vectors as float64 (T, p), and which of them are missing (any element NaN)."""
     if isinstance(ys, (list, tuple)):
         ys = [[np.nan] * p if _is_absent(y) else y for y in ys]
@@ -60,7 +60,7 @@ def vector_observations(owner: str, ys: Any, p: int) -> tuple[np.ndarray, np.nda
     return np.ascontiguousarray(values), absent
 
 
-def _numbers(owner: str, ys: Any, words: str) -> tuple[np.ndarray, np.ndarray]:
+def _numbers(owner: str, ys: object, words: str) -> tuple[np.ndarray, np.ndarray]:
     masked = np.ma.getmaskarray(ys) if isinstance(ys, np.ma.MaskedArray) else None
     if isinstance(ys, _HasToNumpy):
         ys = ys.to_numpy()

@@ -6,9 +6,9 @@ A lower triangular p x p matrix L lives in rows first ... first + p^2 - 1 of chi
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from volatilis._compiler.registry import compiled_function
 from volatilis.families._base import Beliefs
@@ -198,7 +198,7 @@ class NormalInverseWishart:
     def __init__(self, mu: np.ndarray, kappa: float, dof: float, psi: np.ndarray) -> None:
         self.mu, self.kappa, self.dof, self.psi = mu, kappa, dof, psi
 
-    def pdf(self, theta: Any) -> Any:
+    def pdf(self, theta: npt.ArrayLike) -> np.ndarray:
         from scipy import stats
 
         p = self.mu.size

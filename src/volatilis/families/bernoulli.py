@@ -142,7 +142,7 @@ class Bernoulli(FamilyTuple):
         return ("p",)
 
     @python_only
-    def observations(self, ys: Any) -> tuple[np.ndarray, np.ndarray]:
+    def observations(self, ys: object) -> tuple[np.ndarray, np.ndarray]:
         return whole_observations("Bernoulli", ys, lambda v: (v == 0) | (v == 1), "0 or 1")
 
     @python_only

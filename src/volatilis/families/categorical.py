@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from volatilis._compiler.registry import python_only
 from volatilis._core.fields import Categories, Positive
@@ -126,7 +127,7 @@ class Categorical(FamilyTuple):
         return tuple(f"p[{k}]" for k in range(self.k))
 
     @python_only
-    def observations(self, ys: Any) -> tuple[np.ndarray, np.ndarray]:
+    def observations(self, ys: object) -> tuple[np.ndarray, np.ndarray]:
         return whole_observations("Categorical", ys, lambda v: (v >= 0) & (v < self.k), f"a category from 0 to {self.k - 1}")
 
     @python_only
@@ -157,7 +158,7 @@ class _Dirichlet:
 
         self._dirichlet = stats.dirichlet(concentration)
 
-    def pdf(self, theta: Any) -> Any:
+    def pdf(self, theta: npt.ArrayLike) -> np.ndarray:
         points = np.asarray(theta, dtype=float)
         values = self._dirichlet.pdf(points.reshape(-1, points.shape[-1]).T)
         return np.reshape(values, points.shape[:-1])[()]

@@ -110,7 +110,7 @@ class Exponential(FamilyTuple):
         return ("lambda",)
 
     @python_only
-    def observations(self, ys: Any) -> tuple[np.ndarray, np.ndarray]:
+    def observations(self, ys: object) -> tuple[np.ndarray, np.ndarray]:
         return real_observations("Exponential", ys, lambda v: v >= 0.0, "a waiting time: a finite number, 0 or more")
 
     @python_only

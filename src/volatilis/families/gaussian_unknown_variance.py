@@ -6,6 +6,7 @@ import math
 from typing import Annotated, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from volatilis._compiler.registry import compiled_function, python_only
 from volatilis._core.fields import Positive
@@ -187,7 +188,7 @@ class _NormalInverseGamma:
         self.mu, self.kappa = mu, kappa
         self._normal, self._variance = stats.norm, stats.invgamma(alpha, scale=beta)
 
-    def pdf(self, theta: Any) -> Any:
+    def pdf(self, theta: npt.ArrayLike) -> np.ndarray:
         mu, v = np.moveaxis(np.asarray(theta, dtype=float), -1, 0)
         return self._normal.pdf(mu, self.mu, np.sqrt(v / self.kappa)) * self._variance.pdf(v)
 

@@ -162,7 +162,7 @@ class MultivariateGaussian(FamilyTuple):
         return tuple(f"mu[{k}]" for k in range(self.mu_0.size))
 
     @python_only
-    def observations(self, ys: Any) -> tuple[np.ndarray, np.ndarray]:
+    def observations(self, ys: object) -> tuple[np.ndarray, np.ndarray]:
         values, missing = vector_observations("MultivariateGaussian", ys, self.mu_0.size)
         return row_by_row(values - self.mu_0, self.inverse_axes), missing
 

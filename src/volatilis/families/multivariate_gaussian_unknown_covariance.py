@@ -268,7 +268,7 @@ class MultivariateGaussianUnknownCovariance(FamilyTuple):
         return tuple(f"mu[{k}]" for k in range(p)) + tuple(f"S[{r},{c}]" for r, c in pairs)
 
     @python_only
-    def observations(self, ys: Any) -> tuple[np.ndarray, np.ndarray]:
+    def observations(self, ys: object) -> tuple[np.ndarray, np.ndarray]:
         return vector_observations("MultivariateGaussianUnknownCovariance", ys, self.mu_0.size)
 
     @python_only

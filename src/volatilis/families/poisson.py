@@ -111,7 +111,7 @@ class Poisson(FamilyTuple):
         return ("lambda",)
 
     @python_only
-    def observations(self, ys: Any) -> tuple[np.ndarray, np.ndarray]:
+    def observations(self, ys: object) -> tuple[np.ndarray, np.ndarray]:
         return whole_observations("Poisson", ys, lambda v: (v >= 0) & (v < 2.0**53), "a count: a whole number, 0 or more")
 
     @python_only

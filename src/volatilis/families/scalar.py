@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar, overload
+from typing import Protocol, TypeVar, overload
 
 import numpy as np
 
 from volatilis._compiler.registry import compiled_function
-from volatilis.families._base import Beliefs
+from volatilis.families._base import Beliefs, Family, Observation
 from volatilis.families._kinds import FamilyRecord, family
 from volatilis.families._wishart import cholesky, solve_lower, solve_upper
 from volatilis.special import log
@@ -21,7 +21,7 @@ _REQUIRED = ("prior_chi", "prior_nu", "sufficient_statistic", "log_normalizer", 
 def scalar_family(record: FamilyRecord, /) -> Callable[[C], C]: ...
 @overload
 def scalar_family(cls: C, /) -> C: ...
-def scalar_family(given: Any, /) -> Any:
+def scalar_family(given: FamilyRecord | type, /) -> Callable[[type], type] | type:
     """Make a NamedTuple class with scalar methods a family for every learner. It stands above the class alone, or with a record.
 
     For a likelihood h(y) exp(eta(theta) . phi(y) - A(theta)) and its conjugate prior, proportional to
@@ -57,25 +57,40 @@ def _with_banks(cls: C) -> C:
     return cls
 
 
+class ScalarFamily(Family, Protocol):
+    """What a class gives for one belief; its `rows`, `mean` and `variance` under names of their own."""
+
+    def chi_rows(self) -> int: ...
+    def prior_chi(self, row: int) -> float: ...
+    def prior_nu(self) -> float: ...
+    def sufficient_statistic(self, y: Observation, row: int) -> float: ...
+    def log_normalizer(self, chi: np.ndarray, nu: float) -> float: ...
+    def log_base_measure(self, y: Observation) -> float: ...
+    def scalar_mean(self, chi: np.ndarray, nu: float, k: int) -> float: ...
+    def scalar_variance(self, chi: np.ndarray, nu: float, k: int) -> float: ...
+    def flat_chi(self, row: int) -> float: ...
+    def flat_nu(self) -> float: ...
+
+
 class _FromScalars:
     """The bank form. Rows of chi: the statistics, room for changed statistics, room for Newton's method."""
 
-    def chi_rows(self: Any) -> int:
+    def chi_rows(self: ScalarFamily) -> int:
         return 1
 
-    def size(self: Any) -> int:
+    def size(self: ScalarFamily) -> int:
         return 1
 
-    def rows(self: Any) -> int:
+    def rows(self: ScalarFamily) -> int:
         d = self.chi_rows()
         return 2 * d + 4 * (d + 1) + (d + 1) * (d + 1)
 
-    def prior(self: Any, beliefs: Beliefs, i: int) -> None:
+    def prior(self: ScalarFamily, beliefs: Beliefs, i: int) -> None:
         for row in range(self.chi_rows()):
             beliefs.chi[row, i] = self.prior_chi(row)
         beliefs.nu[i] = self.prior_nu()
 
-    def log_predictive(self: Any, beliefs: Beliefs, i: int, y: Any) -> float:
+    def log_predictive(self: ScalarFamily, beliefs: Beliefs, i: int, y: Observation) -> float:
         """log h(y) + log Z(chi + phi(y), nu + 1) - log Z(chi, nu)."""
         d = self.chi_rows()
         for row in range(d):
@@ -83,26 +98,26 @@ class _FromScalars:
         after = self.log_normalizer(beliefs.chi[d : 2 * d, i], beliefs.nu[i] + 1.0)
         return self.log_base_measure(y) + after - self.log_normalizer(beliefs.chi[:d, i], beliefs.nu[i])
 
-    def absorb(self: Any, beliefs: Beliefs, i: int, y: Any) -> None:
+    def absorb(self: ScalarFamily, beliefs: Beliefs, i: int, y: Observation) -> None:
         for row in range(self.chi_rows()):
             beliefs.chi[row, i] += self.sufficient_statistic(y, row)
         beliefs.nu[i] += 1.0
 
-    def mean(self: Any, beliefs: Beliefs, i: int, k: int) -> float:
+    def mean(self: ScalarFamily, beliefs: Beliefs, i: int, k: int) -> float:
         return self.scalar_mean(beliefs.chi[: self.chi_rows(), i], beliefs.nu[i], k)
 
-    def variance(self: Any, beliefs: Beliefs, i: int, k: int) -> float:
+    def variance(self: ScalarFamily, beliefs: Beliefs, i: int, k: int) -> float:
         return self.scalar_variance(beliefs.chi[: self.chi_rows(), i], beliefs.nu[i], k)
 
-    def estimate(self: Any, beliefs: Beliefs, i: int, k: int) -> float:
+    def estimate(self: ScalarFamily, beliefs: Beliefs, i: int, k: int) -> float:
         return self.mean(beliefs, i, k)
 
-    def scaled_likelihood(self: Any, beliefs: Beliefs, i: int, y: Any) -> None:
+    def scaled_likelihood(self: ScalarFamily, beliefs: Beliefs, i: int, y: Observation) -> None:
         for row in range(self.chi_rows()):
             beliefs.chi[row, i] = self.flat_chi(row) + self.sufficient_statistic(y, row)
         beliefs.nu[i] = self.flat_nu() + 1.0
 
-    def dissimilarity(self: Any, beliefs: Beliefs, i: int, j: int, a: float, b: float) -> float:
+    def dissimilarity(self: ScalarFamily, beliefs: Beliefs, i: int, j: int, a: float, b: float) -> float:
         """|m_i - m_j|^2 + (V_i + V_j) log^2(V_i / V_j); nu times a belief's variance estimates the inverse Fisher metric."""
         apart, spread_i, spread_j = 0.0, 0.0, 0.0
         for k in range(self.size()):
@@ -115,7 +130,7 @@ class _FromScalars:
         ratio = log(spread_i / spread_j)
         return apart + (spread_i + spread_j) * ratio * ratio
 
-    def divergence(self: Any, beliefs: Beliefs, i: int, others: Beliefs, j: int) -> float:
+    def divergence(self: ScalarFamily, beliefs: Beliefs, i: int, others: Beliefs, j: int) -> float:
         """(x_i - x_j) . E_i - log Z(x_i) + log Z(x_j), x = (chi, nu), E_i the gradient of log Z at x_i."""
         d = self.chi_rows()
         result = _log_z(self, others, j, d, -1, 0.0) - _log_z(self, beliefs, i, d, -1, 0.0)
@@ -123,7 +138,7 @@ class _FromScalars:
             result += (beliefs.chi[row, i] - others.chi[row, j]) * _slope(self, beliefs, i, d, row)
         return result + (beliefs.nu[i] - others.nu[j]) * _slope(self, beliefs, i, d, d)
 
-    def merge(self: Any, beliefs: Beliefs, i: int, j: int, a: float, b: float) -> None:
+    def merge(self: ScalarFamily, beliefs: Beliefs, i: int, j: int, a: float, b: float) -> None:
         """Keeps the pair's expected sufficient statistics E[eta] and E[A]: the nearest member (Kullback-Leibler).
 
         The gradient of log Z at the result is the pair's; log Z is convex, so Newton's method with halving finds it.
@@ -178,7 +193,7 @@ def _move(beliefs: Beliefs, i: int, d: int, step: int, scale: float) -> None:
 
 
 @compiled_function
-def _log_z(family: Any, beliefs: Beliefs, i: int, d: int, row: int, change: float) -> float:
+def _log_z(family: ScalarFamily, beliefs: Beliefs, i: int, d: int, row: int, change: float) -> float:
     """log Z with coordinate `row` of (chi, nu) changed; row = -1 changes none."""
     for r in range(d):
         beliefs.chi[d + r, i] = beliefs.chi[r, i] + (change if r == row else 0.0)
@@ -186,7 +201,7 @@ def _log_z(family: Any, beliefs: Beliefs, i: int, d: int, row: int, change: floa
 
 
 @compiled_function
-def _slope(family: Any, beliefs: Beliefs, i: int, d: int, row: int) -> float:
+def _slope(family: ScalarFamily, beliefs: Beliefs, i: int, d: int, row: int) -> float:
     """The derivative of log Z by coordinate `row`: central differences of fourth order, smaller where the domain ends."""
     h = 1e-3 * abs(_coordinate(beliefs, i, d, row)) + 1e-12
     result = np.nan
@@ -201,7 +216,7 @@ def _slope(family: Any, beliefs: Beliefs, i: int, d: int, row: int) -> float:
 
 
 @compiled_function
-def _curvature(family: Any, beliefs: Beliefs, i: int, d: int, matrix: int) -> None:
+def _curvature(family: ScalarFamily, beliefs: Beliefs, i: int, d: int, matrix: int) -> None:
     """The lower triangle of the Hessian of log Z, by differences of slopes."""
     for column in range(d + 1):
         here = _coordinate(beliefs, i, d, column)
@@ -224,7 +239,7 @@ def _set(beliefs: Beliefs, i: int, d: int, row: int, value: float) -> None:
 
 
 @compiled_function
-def _objective(family: Any, beliefs: Beliefs, i: int, d: int, target: int) -> float:
+def _objective(family: ScalarFamily, beliefs: Beliefs, i: int, d: int, target: int) -> float:
     """x . E - log Z(x), which is largest where the gradient of log Z is E; -inf outside the domain."""
     result = beliefs.nu[i] * beliefs.chi[target + d, i]
     for row in range(d):

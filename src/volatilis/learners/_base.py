@@ -6,7 +6,7 @@ decorators that make a class a learner.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol, Self
+from typing import Any, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 
@@ -58,21 +58,34 @@ class State(Protocol):
     def generator(self) -> np.ndarray | None:
         """The state of the random generator, one whole number; None where there is no generator."""
 
+    def live(self) -> tuple[np.ndarray, np.ndarray, Beliefs]:
+        """The hypotheses that it weighs, the oldest first: copies of their weights, run lengths and beliefs."""
+
+    def draw_column(self, rng: np.random.Generator) -> int:
+        """The column of one belief, drawn by its weight."""
+
     def kept_arrays(self) -> dict[str, np.ndarray]:
         """What must be kept between two steps."""
 
-    def many(self, count: int) -> ManyStates:
+    def many(self, count: int) -> ManyStates[Self]:
         """Room for `count` states like this; `put` fills it. Memory that is never filled is never used."""
 
 
-class ManyStates(Protocol):
+S = TypeVar("S", bound=State)
+S_co = TypeVar("S_co", bound=State, covariant=True)
+
+
+class ManyStates(Protocol[S_co]):
     """The states of one learner for many independent sequences, side by side.
 
     The first axis of every array goes over sequences. What means nothing between two steps, and the prior, is there once.
     """
 
-    def at(self, i: int) -> State:
+    def at(self, i: int) -> S_co:
         """The state of sequence i, in place; compiled."""
+
+    def generators(self) -> np.ndarray | None:
+        """The states of the random generators, one row each; None where there are none."""
 
     def kept_arrays(self) -> dict[str, np.ndarray]:
         """What must be kept between two steps, in the order of the states' own."""
@@ -83,50 +96,50 @@ def rooms(state: State, count: int) -> dict[str, np.ndarray]:
     return {name: np.zeros((count, *array.shape), dtype=array.dtype) for name, array in state.kept_arrays().items()}
 
 
-def put(states: ManyStates, rows: int | slice | np.ndarray, state: State) -> None:
+def put(states: ManyStates[S], rows: int | slice | np.ndarray, state: S) -> None:
     """Rows of many states become this state; others stay as they are."""
     for room, array in zip(states.kept_arrays().values(), state.kept_arrays().values(), strict=True):
         room[rows] = array
 
 
-class Learner(Protocol):
-    """What runs, streams and figures ask of a learner. Compiled methods change the state in place."""
+class LearnerOf(Protocol[S]):
+    """What runs, streams and figures ask of a learner with states of kind S. Compiled methods change the state in place."""
 
     @property
     def family(self) -> Family: ...
 
-    def init(self, seed: int = 0) -> Any:
+    def init(self, seed: int = 0) -> S:
         """A new state, before the first observation; Python only."""
 
     # --- compiled ---
 
-    def restart(self, state: Any) -> None:
+    def restart(self, state: S) -> None:
         """The state becomes that before the first observation."""
 
-    def update(self, state: Any, y: Observation) -> Info:
+    def update(self, state: S, y: Observation) -> Info:
         """One observation."""
 
-    def elapse(self, state: Any) -> None:
+    def elapse(self, state: S) -> None:
         """One step of time without an observation."""
 
-    def has_room(self, state: Any) -> bool:
+    def has_room(self, state: S) -> bool:
         """Whether the state can take one more step as it is; where not, `grow` it first."""
 
-    def read_mean(self, state: Any, k: int) -> float:
+    def read_mean(self, state: S, k: int) -> float:
         """The estimate of theta_k; NaN where nothing is known."""
 
-    def read_variance(self, state: Any, k: int, mean: float) -> float:
+    def read_variance(self, state: S, k: int, mean: float) -> float:
         """The variance of theta_k, given its mean."""
 
-    def read_moments(self, state: Any, means: np.ndarray, variances: np.ndarray) -> None:
+    def read_moments(self, state: S, means: np.ndarray, variances: np.ndarray) -> None:
         """Mean and, where there is room for it, variance of every element of theta."""
 
-    def read_run_length(self, state: Any) -> float:
+    def read_run_length(self, state: S) -> float:
         """The expected number of observations since the last change."""
 
     # --- Python only ---
 
-    def grow(self, state: Any) -> Any:
+    def grow(self, state: S) -> S:
         """The same state with more room."""
 
     def grows(self) -> bool:
@@ -155,6 +168,9 @@ class Learner(Protocol):
 
     def refuses_observations(self) -> bool:
         """Whether `check_observations` may refuse any."""
+
+
+Learner = LearnerOf[Any]  # whose states are of whatever kind: they are only handed back to the learner that made them
 
 
 @compiled_function

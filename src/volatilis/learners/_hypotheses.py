@@ -86,6 +86,17 @@ class Hypotheses(NamedTuple):
         return self.random
 
     @python_only
+    def live(self) -> tuple[np.ndarray, np.ndarray, Beliefs]:
+        alive = np.flatnonzero(self.weights > 0.0)
+        alive = alive[np.argsort(-self.run_lengths[alive], kind="stable")]
+        beliefs = Beliefs(np.ascontiguousarray(self.beliefs.chi[:, alive]), self.beliefs.nu[alive])
+        return self.weights[alive], self.run_lengths[alive], beliefs
+
+    @python_only
+    def draw_column(self, rng: np.random.Generator) -> int:
+        return int(rng.choice(self.weights.size, p=self.weights / self.weights.sum()))
+
+    @python_only
     def kept_arrays(self) -> dict[str, np.ndarray]:
         beliefs = {"chi": self.beliefs.chi, "nu": self.beliefs.nu, "run_lengths": self.run_lengths}
         return {"weights": self.weights, **beliefs, "count": self.count, "random": self.random}
@@ -121,6 +132,10 @@ class ManyHypotheses(NamedTuple):
             self.nu[i, k] = self.nu[j, k]
             for row in range(self.chi.shape[1]):
                 self.chi[i, row, k] = self.chi[j, row, k]
+
+    @python_only
+    def generators(self) -> np.ndarray:
+        return self.random
 
     @python_only
     def kept_arrays(self) -> dict[str, np.ndarray]:

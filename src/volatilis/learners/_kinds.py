@@ -30,7 +30,7 @@ from volatilis._core.records import (
 from volatilis.families._base import Family, Observation
 from volatilis.families._kinds import LAST, UndefinedError
 from volatilis.families._kinds import RECORDS as FAMILIES
-from volatilis.learners._base import READOUTS, Info
+from volatilis.learners._base import READOUTS, Info, Learner, LearnerOf, S
 from volatilis.learners._hypotheses import NOTHING, Hypotheses, exact_elapse, exact_step, hypotheses, set_count
 from volatilis.learners._one_belief import OneBelief, one_belief
 
@@ -92,7 +92,7 @@ class LearnerRecord(NamedTuple):
         """But for the family."""
         return parameters_of(self.cls) if self.made_for is None else parameters_of_new(self.cls, self.from_family)
 
-    def make(self, family: Family, values: Mapping[str, Any]) -> Any:
+    def make(self, family: Family, values: Mapping[str, object]) -> Learner:
         """The learner for a family, with these values of its parameters."""
         if self.made_for is None:
             return self.cls(family=family, **values)
@@ -119,98 +119,112 @@ def _fill_in(cls: type, defaults: type) -> None:
             setattr(cls, name, method)
 
 
+class _HasChangeProbability(Protocol):
+    @property
+    def p_c(self) -> float: ...
+
+
+class _HasHypothesisCount(Protocol):
+    @property
+    def n(self) -> int: ...
+
+
+class _ExactLearner(LearnerOf[Hypotheses], _HasChangeProbability, Protocol):
+    def approximate(self, state: Hypotheses) -> None: ...
+
+
 class _Common:
-    def read_mean(self: Any, state: Any, k: int) -> float:
+    def read_mean(self: LearnerOf[S], state: S, k: int) -> float:
         return state.belief_mean(self.family, k)
 
-    def read_variance(self: Any, state: Any, k: int, mean: float) -> float:
+    def read_variance(self: LearnerOf[S], state: S, k: int, mean: float) -> float:
         return state.belief_variance(self.family, k, mean)
 
-    def read_moments(self: Any, state: Any, means: np.ndarray, variances: np.ndarray) -> None:
+    def read_moments(self: LearnerOf[S], state: S, means: np.ndarray, variances: np.ndarray) -> None:
         state.belief_moments(self.family, means, variances)
 
-    def read_run_length(self: Any, state: Any) -> float:
+    def read_run_length(self: LearnerOf[S], state: S) -> float:
         return state.expected_run_length()
 
-    def has_room(self: Any, state: Any) -> bool:
+    def has_room(self: LearnerOf[S], state: S) -> bool:
         return True
 
     @python_only
-    def grow(self: Any, state: Any) -> Any:
+    def grow(self: LearnerOf[S], state: S) -> S:
         raise UndefinedError(f"{type(self).__name__} does not define grow(state), which a state without room needs")
 
     @python_only
-    def grows(self: Any) -> bool:
+    def grows(self: Learner) -> bool:
         return False
 
     @python_only
-    def readouts(self: Any) -> tuple[str, ...]:
+    def readouts(self: Learner) -> tuple[str, ...]:
         return RECORDS[type(self)].readouts
 
     @python_only
-    def samples(self: Any) -> bool:
+    def samples(self: Learner) -> bool:
         return RECORDS[type(self)].samples
 
     @python_only
-    def most_hypotheses(self: Any) -> int | None:
+    def most_hypotheses(self: Learner) -> int | None:
         return 1
 
     @python_only
-    def fewest_hypotheses(self: Any) -> int:
+    def fewest_hypotheses(self: Learner) -> int:
         return 1
 
     @python_only
-    def is_mixture(self: Any) -> bool:
+    def is_mixture(self: Learner) -> bool:
         return self.most_hypotheses() != 1
 
     @python_only
-    def change_probability(self: Any) -> float:
+    def change_probability(self: _HasChangeProbability) -> float:
         return self.p_c
 
     @python_only
-    def check_observations(self: Any, values: np.ndarray) -> None:
+    def check_observations(self: Learner, values: np.ndarray) -> None:
         """Takes all."""
 
     @python_only
-    def refuses_observations(self: Any) -> bool:
+    def refuses_observations(self: Learner) -> bool:
         return type(self).check_observations is not _Common.check_observations
 
 
 class _OneBeliefStart:
     @python_only
-    def init(self: Any, seed: int = 0, columns: int = 1) -> OneBelief:
+    def init(self: Learner, seed: int = 0, columns: int = 1) -> OneBelief:
         return one_belief(self.family, columns)
 
-    def restart(self: Any, state: OneBelief) -> None:
+    def restart(self: Learner, state: OneBelief) -> None:
         self.family.prior(state.beliefs, state.i)
         state.run_lengths[state.i] = 0.0
 
 
 class _ExactThenApproximate:
     @python_only
-    def init(self: Any, seed: int = 0) -> Hypotheses:
+    def init(self: _ExactLearner, seed: int = 0) -> Hypotheses:
         most = self.most_hypotheses()
         state = hypotheses(self.family, FIRST_ROOM if most is None else most + 1, seed)
         self.restart(state)
         return state
 
     @python_only
-    def most_hypotheses(self: Any) -> int | None:
+    def most_hypotheses(self: _HasHypothesisCount) -> int | None:
         return self.n
 
-    def restart(self: Any, state: Hypotheses) -> None:
+    def restart(self: _ExactLearner, state: Hypotheses) -> None:
         """One hypothesis: nothing observed since the change that begins every sequence."""
         set_count(state, 1)
         state.weights[0] = 1.0
         state.run_lengths[0] = 0.0
         self.family.prior(state.beliefs, 0)
 
-    def update(self: Any, state: Hypotheses, y: Observation) -> Info:
+    def update(self: _ExactLearner, state: Hypotheses, y: Observation) -> Info:
         info = exact_step(self.family, self.p_c, state, y, NOTHING)
         self.approximate(state)
         return info
 
-    def elapse(self: Any, state: Hypotheses) -> None:
+    def elapse(self: _ExactLearner, state: Hypotheses) -> None:
         exact_elapse(self.family, self.p_c, state)
         self.approximate(state)
 
@@ -234,7 +248,11 @@ def _decorator(*defaults: type, draws: bool = True) -> _Decorator:
         RECORDS[cls] = record._replace(cls=cls, samples=draws and record.samples)
         return compiled_methods(validated(cls))
 
-    def decorate(given: Any, /) -> Any:
+    @overload
+    def decorate(given: LearnerRecord, /) -> Callable[[C], C]: ...
+    @overload
+    def decorate(given: C, /) -> C: ...
+    def decorate(given: LearnerRecord | type, /) -> Callable[[type], type] | type:
         if isinstance(given, LearnerRecord):
             return lambda cls: mark(cls, given)
         return mark(given, LearnerRecord(dashed(given), given.__name__))
@@ -263,7 +281,7 @@ if TYPE_CHECKING:
 
     @dataclass_transform(frozen_default=True)
     class LearnerTuple(_Common):
-        def _replace(self, **fields: Any) -> Self: ...
+        def _replace(self, **fields: object) -> Self: ...
         def _asdict(self) -> dict[str, Any]: ...
 
     class OneBeliefLearner(_OneBeliefStart, LearnerTuple): ...

@@ -52,6 +52,16 @@ class OneBelief(NamedTuple):
         """None: nothing here is random."""
 
     @python_only
+    def live(self) -> tuple[np.ndarray, np.ndarray, Beliefs]:
+        one = slice(self.i, self.i + 1)
+        beliefs = Beliefs(self.beliefs.chi[:, one].copy(), self.beliefs.nu[one].copy())
+        return np.ones(1), self.run_lengths[one].copy(), beliefs
+
+    @python_only
+    def draw_column(self, rng: np.random.Generator) -> int:
+        return self.i
+
+    @python_only
     def kept_arrays(self) -> dict[str, np.ndarray]:
         return {"chi": self.beliefs.chi, "nu": self.beliefs.nu, "run_lengths": self.run_lengths}
 
@@ -72,6 +82,10 @@ class ManyOneBelief(NamedTuple):
 
     def at(self, i: int) -> OneBelief:
         return OneBelief(Beliefs(self.chi[i], self.nu[i]), self.run_lengths[i], self.work, self.pi_0, 0)
+
+    @python_only
+    def generators(self) -> None:
+        """None: nothing here is random."""
 
     @python_only
     def kept_arrays(self) -> dict[str, np.ndarray]:

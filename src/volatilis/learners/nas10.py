@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Protocol
 
 from volatilis._compiler.registry import compiled_function
 from volatilis.families._kinds import AnyFamily
 from volatilis.families.gaussian import Gaussian, Location, Noise, Spread
-from volatilis.learners._base import Info, modulated
+from volatilis.learners._base import Info, Learner, modulated
 from volatilis.learners._kinds import ChangeProbability, LearnerRecord, OneBeliefLearner, Style, learner_with_one_belief, variant
 from volatilis.learners._one_belief import OneBelief
 
@@ -65,7 +66,7 @@ class Nas10Star(OneBeliefLearner):
         require_gaussian(self)
 
 
-def require_gaussian(learner: Any) -> None:
+def require_gaussian(learner: Learner) -> None:
     if not isinstance(learner.family, Gaussian):
         raise TypeError(
             f"{type(learner).__name__} is defined for volatilis.Gaussian only, not for {type(learner.family).__name__}; "
@@ -81,6 +82,13 @@ def set_gaussian(state: OneBelief, mu: float, nu: float, run_length: float) -> N
     state.run_lengths[state.i] = run_length
 
 
+class _GaussianLearner(Protocol):
+    @property
+    def family(self) -> Gaussian: ...
+    @property
+    def p_c(self) -> float: ...
+
+
 class BroadPrior:
     """A starred learner that makes its family itself: the original, whose prior is broad."""
 
@@ -88,14 +96,14 @@ class BroadPrior:
         return super().__new__(cls, Gaussian(sigma, mu_0, sigma_0), p_c)  # type: ignore[call-arg]
 
     @classmethod
-    def _make(cls, values: Any) -> Any:
+    def _make(cls, values: Iterable[object]) -> Any:
         return super().__new__(cls, *values)
 
-    def __getnewargs__(self: Any) -> tuple[float, ...]:
+    def __getnewargs__(self: _GaussianLearner) -> tuple[float, ...]:
         """What `__new__` takes: a copy is made from it, also on its way to another process."""
         return (self.family.sigma, self.p_c, self.family.mu_0, self.family.sigma_0)
 
-    def __repr__(self: Any) -> str:
+    def __repr__(self: _GaussianLearner) -> str:
         family = self.family
         return f"{type(self).__name__}(sigma={family.sigma}, p_c={self.p_c}, mu_0={family.mu_0}, sigma_0={family.sigma_0})"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+import numpy as np
 
 from volatilis._compiler.registry import compiled_function, python_only
 from volatilis._core.fields import Fraction
@@ -136,7 +136,7 @@ def resample(state: Hypotheses) -> None:
 
 
 @compiled_function
-def first_above(cumulative: Any, n: int, x: float) -> int:
+def first_above(cumulative: np.ndarray, n: int, x: float) -> int:
     """The first i with cumulative[i] > x, by bisection."""
     low, high = 0, n - 1
     while low < high:

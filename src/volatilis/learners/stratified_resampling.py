@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+import numpy as np
 
 from volatilis._compiler.registry import compiled_function
 from volatilis.families._kinds import AnyFamily
@@ -86,7 +86,7 @@ def resample_optimally(state: Hypotheses, n: int) -> None:
 
 
 @compiled_function
-def optimal_threshold(w: Any, work: Any, count: int, n: int) -> float:
+def optimal_threshold(w: np.ndarray, work: np.ndarray, count: int, n: int) -> float:
     """The c with sum_i min(w_i / c, 1) = n, for more than n positive weights.
 
     The sum is concave and piecewise linear in 1/c, so Newton's method from 1/c = 0 climbs to the root in finitely many

@@ -10,11 +10,11 @@ import json
 import os
 import pathlib
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from volatilis._core import sources
 from volatilis._core.jobs import run_kept, threads_or_dask
-from volatilis._core.store import Store
+from volatilis._core.store import Entry, Store
 from volatilis.environments import ChangingEnvironment
 from volatilis.experiments import tuning
 from volatilis.paper.learners import TUNED
@@ -140,9 +140,9 @@ def _key(name: str, where: Environment) -> str:
     return json.dumps([name, *where])
 
 
-def _to_json(tuned: Tuned) -> dict[str, object]:
+def _to_json(tuned: Tuned) -> Entry:
     return {"learner": tuned.name, "where": list(tuned.where), "best": list(tuned.best)}
 
 
-def _from_json(entry: dict[str, Any]) -> Tuned:
+def _from_json(entry: Entry) -> Tuned:
     return Tuned(str(entry["learner"]), Environment(*entry["where"]), Best(*entry["best"]))

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from volatilis.plots import _parts, style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 SHARED, CARRIER, BAR, OWN_BAR = "#9aa7b4", "#d55e00", "#0072b2", "#e69f00"
 MOST_NUMBERS = 16  # beyond this many regressors the numbers would not be readable
@@ -49,11 +53,11 @@ def size(picture: Picture) -> tuple[float, float]:
 
 
 @style.apply()
-def draw(picture: Picture, figure: Any) -> None:
+def draw(picture: Picture, figure: Figure) -> None:
     """A: correlations, Pearson below the diagonal and Spearman above. B: variance inflation. C: the closest pair."""
     figure.set_layout_engine("constrained", w_pad=0.1, h_pad=0.1)
     width, _ = size(picture)
-    left, right = figure.subfigures(1, 2, width_ratios=[width - 5.0, 5.0])
+    left, right = figure.subfigures(1, 2, squeeze=False, width_ratios=[width - 5.0, 5.0])[0]
     share = min(0.62, 0.2 + 0.03 * len(picture.names) * (1 if picture.own_inflation is None else 1.6))
     top, bottom = right.subplots(2, 1, height_ratios=[share, 1.0 - share])
     _draw_correlations(left, picture)
@@ -61,7 +65,7 @@ def draw(picture: Picture, figure: Any) -> None:
     _draw_scatter(bottom, picture.scatter)
 
 
-def _draw_correlations(figure: Any, picture: Picture) -> None:
+def _draw_correlations(figure: Figure, picture: Picture) -> None:
     from matplotlib.patches import Rectangle
 
     n, axis = len(picture.names), figure.subplots()
@@ -110,7 +114,7 @@ def _factor(value: float) -> str:
     return f"{value:.2g}" if value < 100.0 else f"{value:.0f}" if value < HIGHEST else f"{value:.0e}".replace("e+0", "e")
 
 
-def _draw_inflation(axis: Any, picture: Picture) -> None:
+def _draw_inflation(axis: Axes, picture: Picture) -> None:
     n = len(picture.names)
     series = [("given all others", picture.inflation, BAR)]
     if picture.own_inflation is not None:
@@ -134,14 +138,14 @@ def _draw_inflation(axis: Any, picture: Picture) -> None:
     _parts.title(axis, "B", "In one model" + ("\n" if len(series) > 1 else ""))
 
 
-def _draw_scatter(axis: Any, scatter: Scatter) -> None:
+def _draw_scatter(axis: Axes, scatter: Scatter) -> None:
     shared = np.flatnonzero(~scatter.carriers)
     if len(shared) > MOST_POINTS:
         shared = shared[:: len(shared) // MOST_POINTS + 1]
     carriers = np.flatnonzero(scatter.carriers)
     if len(carriers) > MOST_POINTS:
         carriers = carriers[:: len(carriers) // MOST_POINTS + 1]
-    plain = {"linestyle": "none", "marker": "o", "markeredgewidth": 0, "rasterized": True}
+    plain: dict[str, Any] = {"linestyle": "none", "marker": "o", "markeredgewidth": 0, "rasterized": True}
     axis.plot(scatter.x[shared], scatter.left[shared], markersize=3.0, color=SHARED, alpha=0.6, **plain)
     axis.plot(scatter.x[carriers], scatter.left[carriers], markersize=4.0, color=CARRIER, alpha=0.8, **plain)
     axis.text(0.02, 0.98, scatter.words, transform=axis.transAxes, va="top", fontsize=8.5, color="#a34700")

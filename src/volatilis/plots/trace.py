@@ -2,16 +2,47 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
+import numpy.typing as npt
+
+from volatilis._core.fields import given_fields
+from volatilis.learners._base import Learner
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 OBSERVATION, ESTIMATE, TRUTH, SURPRISE, RATE = "#4d4d4d", "#0072b2", "#d55e00", "#cc79a7", "#009e73"
 ELEMENT_COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8c6bb1", "#999933")
 MAX_ELEMENTS = 8
 
 
-def draw_trace(trace: Any, axes: Any = None, theta: Any = None) -> Any:
+class Drawable(Protocol):
+    """What of a trace is drawn."""
+
+    def __len__(self) -> int: ...
+    @property
+    def learner(self) -> Learner: ...
+    @property
+    def readouts(self) -> tuple[str, ...]: ...
+    @property
+    def observations(self) -> np.ndarray: ...
+    @property
+    def mean(self) -> np.ndarray: ...
+    @property
+    def variance(self) -> np.ndarray: ...
+    @property
+    def log_bayes_factor_surprise(self) -> np.ndarray: ...
+    @property
+    def adaptation_rate(self) -> np.ndarray: ...
+
+
+def draw_trace(
+    trace: Drawable, axes: Axes | Sequence[Axes] | np.ndarray | None = None, theta: npt.ArrayLike | None = None
+) -> Figure:
     """Three panels over time; a learner without a belief has only the first. Returns the figure.
 
     theta: the true parameter, if it is known, one per observation.
@@ -25,7 +56,7 @@ def draw_trace(trace: Any, axes: Any = None, theta: Any = None) -> Any:
         _, axes = plt.subplots(
             panels, 1, figsize=(10, 1.2 + 1.5 * sum(heights) / 1.3), sharex=True, height_ratios=heights, layout="constrained"
         )
-    axes = np.atleast_1d(axes)
+    axes = np.atleast_1d(np.asarray(axes))
     if len(axes) != panels:
         raise ValueError(f"plot: {len(axes)} axes were given; this learner's picture has {panels}")
     t = np.arange(len(trace))
@@ -45,7 +76,7 @@ def draw_trace(trace: Any, axes: Any = None, theta: Any = None) -> Any:
     return axes[0].figure
 
 
-def _draw_estimate(axis: Any, t: np.ndarray, trace: Any, theta: Any) -> None:
+def _draw_estimate(axis: Axes, t: np.ndarray, trace: Drawable, theta: npt.ArrayLike | None) -> None:
     family = trace.learner.family
     names = family.parameter_names()
     mean = np.asarray(trace.mean).reshape(len(t), len(names))
@@ -80,12 +111,14 @@ def _draw_estimate(axis: Any, t: np.ndarray, trace: Any, theta: Any) -> None:
     axis.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False, fontsize=9)
 
 
-def _draw_line(axis: Any, t: np.ndarray, values: np.ndarray, colour: str, label: str) -> None:
+def _draw_line(axis: Axes, t: np.ndarray, values: np.ndarray, colour: str, label: str) -> None:
     axis.plot(t, values, color=colour, linewidth=1.2, label=label)
 
 
-def _title(learner: Any) -> str:
-    settings = ", ".join(f"{name} = {value:g}" for name, value in learner._asdict().items() if isinstance(value, (int, float)))
+def _title(learner: Learner) -> str:
+    settings = ", ".join(
+        f"{name} = {value:g}" for name, value in given_fields(learner).items() if isinstance(value, (int, float))
+    )
     return f"{type(learner).__name__} ({settings}) on {type(learner.family).__name__} observations"
 
 

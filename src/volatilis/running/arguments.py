@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -17,10 +17,10 @@ Seed = int | np.random.SeedSequence
 MISSING = {"error": OBSERVE, "elapse": ELAPSE, "skip": SKIP}
 
 
-def checked_learner(learner: Any) -> Learner:
+def checked_learner(learner: object) -> Learner:
     if type(learner) not in RECORDS:
         raise TypeError(f"{learner!r} ({type(learner).__name__}) is not a learner, such as volatilis.VarSMiLe(family, m=0.1)")
-    return learner
+    return cast(Learner, learner)
 
 
 def wanted_readouts(learner: Learner, readouts: Sequence[str] | None) -> tuple[str, ...]:

@@ -10,9 +10,7 @@ import numpy.typing as npt
 
 from volatilis._core.seeds import seed_sequence
 from volatilis.families._base import Beliefs
-from volatilis.learners._base import Learner
-from volatilis.learners._hypotheses import Hypotheses
-from volatilis.learners._one_belief import OneBelief
+from volatilis.learners._base import Learner, State
 
 Moments = float | np.ndarray  # a number, or an array where there are several
 
@@ -25,17 +23,9 @@ class Belief:
     pdf, quantile, sample    of the mixture
     """
 
-    def __init__(self, learner: Learner, state: OneBelief | Hypotheses) -> None:
+    def __init__(self, learner: Learner, state: State) -> None:
         self._learner, self._family = learner, learner.family
-        if isinstance(state, Hypotheses):
-            alive = np.flatnonzero(state.weights > 0.0)
-            alive = alive[np.argsort(-state.run_lengths[alive], kind="stable")]
-            self._columns = Beliefs(np.ascontiguousarray(state.beliefs.chi[:, alive]), state.beliefs.nu[alive])
-            self.weights, self.run_lengths = state.weights[alive], state.run_lengths[alive]
-        else:
-            i = state.i
-            self._columns = Beliefs(state.beliefs.chi[:, i : i + 1].copy(), state.beliefs.nu[i : i + 1].copy())
-            self.weights, self.run_lengths = np.ones(1), state.run_lengths[i : i + 1].copy()
+        self.weights, self.run_lengths, self._columns = state.live()
 
     def __repr__(self) -> str:
         count = f"{self.weights.size} hypothes{'i' if self.weights.size == 1 else 'e'}s"

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from volatilis._compiler.registry import compiled_function, compiled_methods
+from volatilis.families._base import Observation
+from volatilis.learners._base import LearnerOf, ManyStates, S
+from volatilis.learners._one_belief import OneBelief
 
+Array = np.ndarray
 OBSERVE, ELAPSE, SKIP = 0, 1, 2  # what happens at a step of time
 RESET = 4  # added to it: the learner starts anew before the step
 
@@ -16,12 +20,12 @@ RESET = 4  # added to it: the learner starts anew before the step
 class Outputs(NamedTuple):
     """What a run writes: one number per step of time; of means and variances one per element of theta."""
 
-    means: np.ndarray
-    variances: np.ndarray
-    log_p: np.ndarray
-    log_p_0: np.ndarray
-    gamma: np.ndarray
-    run_length: np.ndarray
+    means: Array
+    variances: Array
+    log_p: Array
+    log_p_0: Array
+    gamma: Array
+    run_length: Array
 
 
 def outputs(length: int, size: int, readouts: tuple[str, ...]) -> Outputs:
@@ -43,7 +47,7 @@ def lock_step_outputs(length: int, columns: int, size: int, blocks: int) -> list
     return [Outputs(m[:size], m[size : 2 * size], *m[2 * size :]) for m in memory]
 
 
-def run_observations(learner: Any, state: Any, ys: Any, progress: Any, out: Any) -> None:
+def run_observations(learner: LearnerOf[S], state: S, ys: Array, progress: Array, out: Outputs) -> None:
     """A whole sequence where every step is an observation, from step progress[0].
 
     Stops early, and says where, when the state needs more room. Apart from `run_sequence`, since a loop in which nothing else can
@@ -62,7 +66,7 @@ def run_observations(learner: Any, state: Any, ys: Any, progress: Any, out: Any)
     progress[0] = ys.shape[0]
 
 
-def run_sequence(learner: Any, state: Any, ys: Any, events: Any, progress: Any, out: Any) -> None:
+def run_sequence(learner: LearnerOf[S], state: S, ys: Array, events: Array, progress: Array, out: Outputs) -> None:
     """The same where time may pass without an observation and blocks begin."""
     for t in range(progress[0], events.size):
         if not learner.has_room(state):
@@ -72,7 +76,16 @@ def run_sequence(learner: Any, state: Any, ys: Any, events: Any, progress: Any, 
     progress[0] = events.size
 
 
-def run_keyed(learner: Any, states: Any, order: Any, rows: Any, ys: Any, events: Any, progress: Any, out: Any) -> None:
+def run_keyed(
+    learner: LearnerOf[S],
+    states: ManyStates[S],
+    order: Array,
+    rows: Array,
+    ys: Array,
+    events: Array,
+    progress: Array,
+    out: Outputs,
+) -> None:
     """Interleaved sequences: step t = order[j] belongs to the sequence whose state is states.at(rows[t]).
 
     From j = progress[0] to progress[1]; stops early, and says where, when that state needs more room.
@@ -88,7 +101,7 @@ def run_keyed(learner: Any, states: Any, order: Any, rows: Any, ys: Any, events:
 
 
 @compiled_function
-def take_step(learner: Any, state: Any, y: Any, event: Any, t: int, out: Any) -> None:
+def take_step(learner: LearnerOf[S], state: S, y: Observation, event: int, t: int, out: Outputs) -> None:
     """Step t, an observation or time that passes without one, maybe the first of a block, with its readouts."""
     if event >= RESET:
         learner.restart(state)
@@ -110,7 +123,7 @@ def take_step(learner: Any, state: Any, y: Any, event: Any, t: int, out: Any) ->
 
 
 @compiled_function
-def read_learned(learner: Any, state: Any, t: int, out: Any) -> None:
+def read_learned(learner: LearnerOf[S], state: S, t: int, out: Outputs) -> None:
     """What is learned after step t, as far as it was asked for."""
     if out.means.size > 0:
         size = learner.family.size()
@@ -120,7 +133,7 @@ def read_learned(learner: Any, state: Any, t: int, out: Any) -> None:
         out.run_length[t] = learner.read_run_length(state)
 
 
-def estimate_all(learner: Any, state: Any, ys: Any, progress: Any, estimates: Any) -> None:
+def estimate_all(learner: LearnerOf[S], state: S, ys: Array, progress: Array, estimates: Array) -> None:
     """The estimates alone, (T, size), from step progress[0] to progress[1]; stops early when the state needs more room."""
     for t in range(progress[0], progress[1]):
         if not learner.has_room(state):
@@ -133,7 +146,15 @@ def estimate_all(learner: Any, state: Any, ys: Any, progress: Any, estimates: An
 
 
 def accumulate_errors(
-    learner: Any, state: Any, ys: Any, theta: Any, reference: Any, since: Any, progress: Any, sums: Any, after: Any
+    learner: LearnerOf[S],
+    state: S,
+    ys: Array,
+    theta: Array,
+    reference: Array,
+    since: Array,
+    progress: Array,
+    sums: Array,
+    after: Array,
 ) -> None:
     """Squared errors of the estimate, summed while the learner runs: nothing is kept per step.
 
@@ -161,7 +182,7 @@ def accumulate_errors(
 
 
 @compiled_function
-def advance(learner: Any, state: Any, y: Any, event: Any) -> bool:
+def advance(learner: LearnerOf[S], state: S, y: Observation, event: int) -> bool:
     """One step of time, whatever happens at it, without readouts; says whether there was an observation."""
     if event >= RESET:
         learner.restart(state)
@@ -173,7 +194,7 @@ def advance(learner: Any, state: Any, y: Any, event: Any) -> bool:
     return event == OBSERVE
 
 
-def run_lock_step(learner: Any, state: Any, ys: Any, out: Any) -> None:
+def run_lock_step(learner: LearnerOf[OneBelief], state: OneBelief, ys: Array, out: Outputs) -> None:
     """Many sequences of one length side by side, each a column: ys (T, S), one belief per sequence; means (size, T, S).
 
     The inner loop over sequences is free of branches and calls once compiled, so it runs eight at a time.
@@ -197,7 +218,7 @@ RUN_LENGTH, GAMMA, LOG_P, LOG_P_0, SEEN, FULL = range(6)
 STEP_TAIL, STEP_ITEMS = 6, 4  # how many they are, and how many of them a `Step` has
 
 
-def step(learner: Any, state: Any, ys: Any, out: Any) -> None:
+def step(learner: LearnerOf[S], state: S, ys: Array, out: Array) -> None:
     """One observation, ys[0]; or nothing, and a mark, where the state needs more room."""
     tail = 2 * learner.family.size()
     if not learner.has_room(state):
@@ -211,7 +232,7 @@ def step(learner: Any, state: Any, ys: Any, out: Any) -> None:
     read_step(learner, state, out)
 
 
-def step_without_observation(learner: Any, state: Any, event: Any, out: Any) -> None:
+def step_without_observation(learner: LearnerOf[S], state: S, event: Array, out: Array) -> None:
     tail = 2 * learner.family.size()
     if event[0] == ELAPSE:
         if not learner.has_room(state):
@@ -227,68 +248,8 @@ def step_without_observation(learner: Any, state: Any, event: Any, out: Any) -> 
 
 
 @compiled_function
-def read_step(learner: Any, state: Any, out: Any) -> None:
+def read_step(learner: LearnerOf[S], state: S, out: Array) -> None:
     size = learner.family.size()
     learner.read_moments(state, out[:size], out[size : 2 * size])
     out[2 * size + RUN_LENGTH] = learner.read_run_length(state)
     out[2 * size + FULL] = 0.0
-
-
-# --- divergences between the beliefs before and after a step: `measure` is one of volatilis.surprise ---------------------
-
-
-def run_bayesian(learner: Any, state: Any, before: Any, measure: Any, ys: Any, events: Any, progress: Any, out: Any) -> None:
-    """Bayesian surprise KL[pi^(t) || pi^(t+1)]: the belief before from the belief after."""
-    for t in range(progress[0], events.size):
-        if not learner.has_room(state):
-            progress[0] = t
-            return
-        out[t] = bayesian_step(learner, state, before, measure, ys[t], events[t])
-    progress[0] = events.size
-
-
-def run_keyed_bayesian(learner: Any, states: Any, before: Any, measure: Any, rows: Any, ys: Any, events: Any, out: Any) -> None:
-    """The same for interleaved sequences of a learner whose states do not grow: step t belongs to states.at(rows[t])."""
-    for t in range(events.size):
-        out[t] = bayesian_step(learner, states.at(rows[t]), before, measure, ys[t], events[t])
-
-
-@compiled_function
-def bayesian_step(learner: Any, state: Any, before: Any, measure: Any, y: Any, event: Any) -> float:
-    before.copy_from(state)
-    if not advance(learner, state, y, event):
-        return np.nan
-    if event >= RESET:
-        learner.restart(before)
-    return measure.from_to(learner.family, before, state)
-
-
-def run_confidence_corrected(
-    learner: Any, state: Any, before: Any, measure: Any, member: Any, ys: Any, events: Any, progress: Any, out: Any
-) -> None:
-    """Confidence-corrected surprise KL[pi^(t) || scaled likelihood of y]."""
-    for t in range(progress[0], events.size):
-        if not learner.has_room(state):
-            progress[0] = t
-            return
-        out[t] = confidence_corrected_step(learner, state, before, measure, member, ys[t], events[t])
-    progress[0] = events.size
-
-
-def run_keyed_confidence_corrected(
-    learner: Any, states: Any, before: Any, measure: Any, member: Any, rows: Any, ys: Any, events: Any, out: Any
-) -> None:
-    """The same for interleaved sequences, as in `run_keyed_bayesian`."""
-    for t in range(events.size):
-        out[t] = confidence_corrected_step(learner, states.at(rows[t]), before, measure, member, ys[t], events[t])
-
-
-@compiled_function
-def confidence_corrected_step(learner: Any, state: Any, before: Any, measure: Any, member: Any, y: Any, event: Any) -> float:
-    before.copy_from(state)
-    if not advance(learner, state, y, event):
-        return np.nan
-    if event >= RESET:
-        learner.restart(before)
-    learner.family.scaled_likelihood(member, 0, y)
-    return measure.from_to_member(learner.family, before, member)

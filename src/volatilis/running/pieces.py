@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from volatilis import surprise
 from volatilis._compiler import Call
-from volatilis.families._base import prior_beliefs
-from volatilis.learners._base import Learner, put
-from volatilis.learners._hypotheses import Hypotheses
+from volatilis._compiler.registry import compiled_function
+from volatilis.families._base import Beliefs, Family, Observation, prior_beliefs
+from volatilis.learners._base import Learner, LearnerOf, ManyStates, S, State, put
 from volatilis.running import drivers
-from volatilis.running.drivers import OBSERVE, RESET, Outputs, outputs
+from volatilis.running.drivers import OBSERVE, RESET, Array, Outputs, advance, outputs
+from volatilis.surprise import Divergence
 
 
 class Readouts:
@@ -53,23 +52,24 @@ class Divergences:
             state, before = self._state, self._before
             measure = surprise.integrals(family, state.weights.size) if self.mixture else surprise.ClosedForm(0.0)
             if self._name == "bayesian_surprise":
-                Call(drivers.run_bayesian, learner, state, before, measure, values, events, progress, out, release_gil=True)()
+                Call(run_bayesian, learner, state, before, measure, values, events, progress, out, release_gil=True)()
             else:
                 arguments = (learner, state, before, measure, member, values, events, progress, out)
-                Call(drivers.run_confidence_corrected, *arguments, release_gil=True)()
+                Call(run_confidence_corrected, *arguments, release_gil=True)()
         return out
 
 
 # --- many sequences side by side ----------------------------------------------------------------------------------------
 
 
-def many_fresh(learner: Learner, keys: np.ndarray) -> Any:
+def many_fresh(learner: Learner, keys: np.ndarray) -> ManyStates[State]:
     """The states of a learner before the first observation of as many sequences as there are keys for their generators."""
     fresh = learner.init(0)
     states = fresh.many(len(keys))
     put(states, slice(None), fresh)
-    if isinstance(fresh, Hypotheses):
-        states.random[:, 0] = keys
+    generators = states.generators()
+    if generators is not None:
+        generators[:, 0] = keys
     return states
 
 
@@ -105,16 +105,105 @@ class ManyDivergences:
         measure = surprise.integrals(family, self._before.weights.size) if self.mixture else surprise.ClosedForm(0.0)
         states = (learner, self._states, self._before, measure)
         if self._name == "bayesian_surprise":
-            Call(drivers.run_keyed_bayesian, *states, places, values, events, out, release_gil=True)()
+            Call(run_keyed_bayesian, *states, places, values, events, out, release_gil=True)()
         else:
             member = prior_beliefs(family)
             arguments = (*states, member, places, values, events, out)
-            Call(drivers.run_keyed_confidence_corrected, *arguments, release_gil=True)()
+            Call(run_keyed_confidence_corrected, *arguments, release_gil=True)()
         return out
 
 
-def _check_proper(family: Any, name: str, values: np.ndarray, events: np.ndarray) -> None:
+def _check_proper(family: Family, name: str, values: np.ndarray, events: np.ndarray) -> None:
     if name == "confidence_corrected_surprise" and not family.always_proper():
         reason = family.improper_scaled_likelihood(np.where(events % RESET == OBSERVE, values, np.nan))
         if reason is not None:
             raise ValueError(f"confidence-corrected surprise needs a proper scaled likelihood, but {reason}")
+
+
+# --- divergences between the beliefs before and after a step: `measure` is one of volatilis.surprise ---------------------
+
+
+def run_bayesian(
+    learner: LearnerOf[S], state: S, before: S, measure: Divergence[S], ys: Array, events: Array, progress: Array, out: Array
+) -> None:
+    """Bayesian surprise KL[pi^(t) || pi^(t+1)]: the belief before from the belief after."""
+    for t in range(progress[0], events.size):
+        if not learner.has_room(state):
+            progress[0] = t
+            return
+        out[t] = bayesian_step(learner, state, before, measure, ys[t], events[t])
+    progress[0] = events.size
+
+
+def run_keyed_bayesian(
+    learner: LearnerOf[S],
+    states: ManyStates[S],
+    before: S,
+    measure: Divergence[S],
+    rows: Array,
+    ys: Array,
+    events: Array,
+    out: Array,
+) -> None:
+    """The same for interleaved sequences of a learner whose states do not grow: step t belongs to states.at(rows[t])."""
+    for t in range(events.size):
+        out[t] = bayesian_step(learner, states.at(rows[t]), before, measure, ys[t], events[t])
+
+
+@compiled_function
+def bayesian_step(learner: LearnerOf[S], state: S, before: S, measure: Divergence[S], y: Observation, event: int) -> float:
+    before.copy_from(state)
+    if not advance(learner, state, y, event):
+        return np.nan
+    if event >= RESET:
+        learner.restart(before)
+    return measure.from_to(learner.family, before, state)
+
+
+def run_confidence_corrected(
+    learner: LearnerOf[S],
+    state: S,
+    before: S,
+    measure: Divergence[S],
+    member: Beliefs,
+    ys: Array,
+    events: Array,
+    progress: Array,
+    out: Array,
+) -> None:
+    """Confidence-corrected surprise KL[pi^(t) || scaled likelihood of y]."""
+    for t in range(progress[0], events.size):
+        if not learner.has_room(state):
+            progress[0] = t
+            return
+        out[t] = confidence_corrected_step(learner, state, before, measure, member, ys[t], events[t])
+    progress[0] = events.size
+
+
+def run_keyed_confidence_corrected(
+    learner: LearnerOf[S],
+    states: ManyStates[S],
+    before: S,
+    measure: Divergence[S],
+    member: Beliefs,
+    rows: Array,
+    ys: Array,
+    events: Array,
+    out: Array,
+) -> None:
+    """The same for interleaved sequences, as in `run_keyed_bayesian`."""
+    for t in range(events.size):
+        out[t] = confidence_corrected_step(learner, states.at(rows[t]), before, measure, member, ys[t], events[t])
+
+
+@compiled_function
+def confidence_corrected_step(
+    learner: LearnerOf[S], state: S, before: S, measure: Divergence[S], member: Beliefs, y: Observation, event: int
+) -> float:
+    before.copy_from(state)
+    if not advance(learner, state, y, event):
+        return np.nan
+    if event >= RESET:
+        learner.restart(before)
+    learner.family.scaled_likelihood(member, 0, y)
+    return measure.from_to_member(learner.family, before, member)

@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import repeat
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -31,7 +30,7 @@ LOCK_STEP_COLUMNS = 64  # sequences side by side: enough to fill vector register
 
 def run(
     learner: Learner,
-    y: Any,
+    y: object,
     seed: Seed = 0,
     reset: npt.ArrayLike | None = None,
     missing: str = "error",
@@ -56,7 +55,7 @@ def run(
 
 def run_many(
     learner: Learner,
-    ys: Any,
+    ys: Sequence[object] | np.ndarray,
     seed: Seed = 0,
     workers: int | None = None,
     reset: Sequence[npt.ArrayLike | None] | None = None,
@@ -150,7 +149,7 @@ class LockStepOutputs:
         )
 
 
-def _observations_of_all(learner: Learner, ys: Any) -> tuple[Sequences, Sequences]:
+def _observations_of_all(learner: Learner, ys: Sequence[object] | np.ndarray) -> tuple[Sequences, Sequences]:
     """Validate every sequence; an array of equally long ones at one go."""
     scalar = learner.family.observations([])[0].ndim == 1
     if isinstance(ys, np.ndarray) and ys.ndim == 2 and ys.dtype.kind in "iuf" and scalar:

@@ -11,6 +11,7 @@ import json
 import math
 import os
 import pathlib
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -18,9 +19,7 @@ import numpy as np
 from volatilis._compiler import registry
 from volatilis._core.fields import DERIVED, given_fields
 from volatilis._core.files import whole_file
-from volatilis.learners._base import Learner
-from volatilis.learners._hypotheses import Hypotheses
-from volatilis.learners._one_belief import OneBelief
+from volatilis.learners._base import Learner, LearnerOf, S, State
 
 FORMAT, VERSION = "volatilis-stream", 1
 MAX_BYTES = 1 << 30
@@ -32,7 +31,7 @@ class StateFileError(ValueError):
     """A file that is not a whole state file of this project, or needs something that is not here."""
 
 
-def to_bytes(content: dict[str, Any]) -> bytes:
+def to_bytes(content: Mapping[str, object]) -> bytes:
     """The content as the bytes of a state file."""
     body = json.dumps({"format": FORMAT, "version": VERSION, **content}, allow_nan=True)
     return json.dumps({"sha256": _digest(body), "body": body}).encode()
@@ -74,18 +73,18 @@ def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def to_data(value: Any) -> Any:
+def to_data(value: object) -> object:
     """Numbers, arrays and registered NamedTuples as JSON values."""
     if isinstance(value, np.ndarray):
         return {"dtype": value.dtype.str, "shape": list(value.shape), "values": value.ravel().tolist()}
     if isinstance(value, tuple):
-        fields = given_fields(value) if hasattr(value, "_fields") else {}
         name = f"{type(value).__module__}:{type(value).__qualname__}"
+        fields = given_fields(value) if name in registry.classes else {}
         return {"class": name, "fields": {field: to_data(item) for field, item in fields.items()}}
     return value
 
 
-def from_data(data: Any) -> Any:
+def from_data(data: object) -> Any:
     """The inverse of `to_data`."""
     if not isinstance(data, dict):
         return data
@@ -116,26 +115,24 @@ def _array(data: dict[str, Any]) -> np.ndarray:
 # --- states that were read -----------------------------------------------------------------------------------------------
 
 
-def check_state(learner: Learner, fresh: Any, read: Any) -> None:
+def check_state(learner: Learner, fresh: State, read: State) -> None:
     """A state that was read must be one that the learner could have made: compiled code trusts its shapes and its count."""
     if type(read) is not type(fresh):
         raise ValueError(f"its state is a {type(read).__name__}, not a {type(fresh).__name__}")
-    if isinstance(read, Hypotheses):
-        fresh = _with_room(learner, fresh, np.size(read.weights))
+    fresh = _with_room(learner, fresh, np.size(read.run_lengths))
     _check_layout(fresh, read)
-    if isinstance(read, (Hypotheses, OneBelief)):
-        check_many_states(learner, fresh.kept_arrays(), {name: array[None] for name, array in read.kept_arrays().items()})
+    check_many_states(learner, fresh.kept_arrays(), {name: array[None] for name, array in read.kept_arrays().items()})
 
 
 def check_many_states(learner: Learner, example: dict[str, np.ndarray], read: dict[str, np.ndarray]) -> None:
     """The same for the arrays of many states side by side; the first axis goes over states, `example` is one of them."""
-    count = len(read["nu"])
+    count = len(next(iter(read.values())))
     for name, array in example.items():
         if read[name].shape != (count, *array.shape) or read[name].dtype != array.dtype:
             raise ValueError(f"{name} has shape {read[name].shape}, but {(count, *array.shape)} is needed")
         if array.dtype == np.float64 and not np.isfinite(read[name]).all():
             raise ValueError(f"{name} has numbers that are not finite")
-    if (read["nu"] < 0.0).any():
+    if "nu" in example and (read["nu"] < 0.0).any():
         raise ValueError("a belief rests on fewer than no observations")
     if "weights" in example:
         _check_weights(learner, read["weights"], read["count"][:, 0])
@@ -151,14 +148,14 @@ def _check_weights(learner: Learner, weights: np.ndarray, live: np.ndarray) -> N
         raise ValueError("its weights are not probabilities")
 
 
-def _with_room(learner: Learner, state: Hypotheses, room: int) -> Hypotheses:
+def _with_room(learner: LearnerOf[S], state: S, room: int) -> S:
     """The state with at least this much room, if the learner's states grow."""
-    while learner.grows() and state.weights.size < min(room, 2**30):
+    while learner.grows() and state.run_lengths.size < min(room, 2**30):
         state = learner.grow(state)
     return state
 
 
-def _check_layout(expected: Any, read: Any, name: str = "") -> None:
+def _check_layout(expected: object, read: object, name: str = "") -> None:
     """The same classes, shapes and kinds of numbers all the way down, and finite ones where they mean something."""
     if isinstance(expected, np.ndarray):
         if not isinstance(read, np.ndarray) or expected.dtype != read.dtype or expected.shape != read.shape:
@@ -167,7 +164,7 @@ def _check_layout(expected: Any, read: Any, name: str = "") -> None:
             raise ValueError(f"{name} has numbers that are not finite")
     elif type(expected) is not type(read):
         raise ValueError(f"{name} is a {type(read).__name__}, not a {type(expected).__name__}")
-    elif isinstance(expected, tuple):
+    elif isinstance(expected, tuple) and isinstance(read, tuple):
         for field, a, b in zip(type(expected)._fields, expected, read, strict=True):  # type: ignore[attr-defined]
             _check_layout(a, b, field)
     elif expected != read:

@@ -88,7 +88,7 @@ class Readouts(Generic[V]):
     def _number(self, name: str) -> V:
         raise NotImplementedError
 
-    def _shaped(self, values: Any) -> V:
+    def _shaped(self, values: V) -> V:
         """What NumPy made of this object's numbers, as its own kind."""
         raise NotImplementedError
 
@@ -125,7 +125,7 @@ class Step(tuple[Any, ...], Readouts[float]):
         value = self[_ITEMS[name]]
         return np.array(value) if isinstance(value, tuple) else value
 
-    def _shaped(self, values: Any) -> float:
+    def _shaped(self, values: float) -> float:
         return float(values)
 
     def _asdict(self) -> dict[str, float | list[float]]:
@@ -160,7 +160,7 @@ def step_class(learner: Learner) -> type[Step]:
     return cls
 
 
-def step_of(learner: Learner, items: tuple[Any, ...]) -> Step:
+def step_of(learner: Learner, items: tuple[object, ...]) -> Step:
     """A step from its items: how a copy is made, also on its way to another process."""
     return step_class(learner)(items)
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from volatilis._compiler import Call, Layout, number_to_tuple
 from volatilis._core.seeds import generator_key
-from volatilis.learners._base import Learner
+from volatilis.learners._base import Learner, State
 from volatilis.running import drivers, state_files
 from volatilis.running.arguments import MISSING, Seed, checked_learner, missing_policy
 from volatilis.running.beliefs import Belief
@@ -79,7 +79,7 @@ class Stream:
         with self._alone:
             return Belief(self._learner, self._state)
 
-    def update(self, y: Any) -> Step:
+    def update(self, y: object) -> Step:
         """Take in one observation: a number of any kind, or a vector; None or NaN is a missing one.
 
         Raises ValueError or TypeError, and leaves the stream as it was, if the family does not accept it.
@@ -153,13 +153,13 @@ class Stream:
 
     # --- one step --------------------------------------------------------------------------------------------------------
 
-    def _bind(self, state: Any) -> None:
+    def _bind(self, state: State) -> None:
         """Compile the step for this state's arrays."""
         self._state = state
         observe = Call(drivers.step, self._learner, state, self._y, self._out)
         self._observe = observe.run
         self._pass = Call(drivers.step_without_observation, self._learner, state, self._event, self._out).run
-        self._observe_number: Callable[[Any], Step | None]
+        self._observe_number: Callable[[object], Step | None]
         self._observe_number, self._owners = _never, None
         accepted = None if self._learner.refuses_observations() else self._family.accepted_numbers()
         if accepted is not None and observe.native is not None and not FREE_THREADED:
@@ -169,7 +169,7 @@ class Stream:
                 observe.native, self._y, layout, limits, self._alone.busy, self._step_class
             )
 
-    def _update_checked(self, y: Any) -> Step:
+    def _update_checked(self, y: object) -> Step:
         """Any observation, slowly: vectors, missing ones, mistakes, and where the state needs more room."""
         values, absent = self._family.observations(self._absent() if y is None else [y])
         if len(values) != 1:
@@ -203,7 +203,7 @@ class Stream:
         first = (mean[0], variance[0]) if size == 1 else (tuple(mean), tuple(variance))
         return self._step_class((*first, *numbers[2 * size : 2 * size + STEP_ITEMS]))
 
-    def _absent(self) -> Any:
+    def _absent(self) -> list[float] | np.ndarray:
         return [np.nan] if self._y.ndim == 1 else np.full((1, *self._y.shape[1:]), np.nan)
 
 
@@ -222,5 +222,5 @@ class _Alone:
         self._lock.release()
 
 
-def _never(number: Any) -> None:
+def _never(number: object) -> None:
     """Where no number can be taken in the fast way."""

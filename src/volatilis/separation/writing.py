@@ -6,7 +6,7 @@ import io
 import math
 import os
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 EQUIVALENT = (IDENTICAL, SHAPE, NEARLY)
 
 
-def pair_rows(separation: Separation) -> list[dict[str, Any]]:
+def pair_rows(separation: Separation) -> list[dict[str, object]]:
     """One row per pair of regressors, the closest first."""
     columns, rows = separation.regressors.columns, []
     for pair in sorted(separation.pairs, key=lambda pair: -abs(pair.pearson)):
@@ -139,7 +139,7 @@ def _numbered(svg: bytes) -> bytes:
     return svg
 
 
-def _write(path: str | os.PathLike[str], rows: list[dict[str, Any]]) -> None:
+def _write(path: str | os.PathLike[str], rows: list[dict[str, object]]) -> None:
     import pyarrow as pa
 
     whole = {name for name, value in rows[0].items() if isinstance(value, int)}
@@ -150,7 +150,7 @@ def _write(path: str | os.PathLike[str], rows: list[dict[str, Any]]) -> None:
         write(pa.RecordBatch.from_arrays(arrays, schema=schema))
 
 
-def _kind(name: str, rows: list[dict[str, Any]], whole: set[str]) -> pa.DataType:
+def _kind(name: str, rows: list[dict[str, object]], whole: set[str]) -> pa.DataType:
     import pyarrow as pa
 
     if name in whole:
@@ -158,6 +158,6 @@ def _kind(name: str, rows: list[dict[str, Any]], whole: set[str]) -> pa.DataType
     return pa.float64() if isinstance(rows[0][name], float) else pa.string()
 
 
-def _cell(value: Any) -> Any:
+def _cell(value: object) -> object:
     """A missing average is missing, not NaN."""
     return None if isinstance(value, float) and math.isnan(value) else value

@@ -267,11 +267,11 @@ def _wider(one: pa.DataType, other: pa.DataType) -> pa.DataType:
     return pa.float64() if {one, other} == {pa.int64(), pa.float64()} else pa.string()
 
 
-def _json_value(value: Any, kind: pa.DataType) -> Any:
+def _json_value(value: object, kind: pa.DataType) -> object:
     import pyarrow as pa
 
     if value is None or kind != pa.string() or isinstance(value, str):
-        return float(value) if kind == pa.float64() and value is not None else value
+        return float(value) if kind == pa.float64() and isinstance(value, int) else value
     if isinstance(value, float) and value.is_integer():  # among texts 3.0 has the same name as 3, as among numbers
         value = int(value)
     return json.dumps(value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -31,7 +31,7 @@ class Record(NamedTuple):
     """One line: its key or None, its observation as a number or a list of them."""
 
     key: Key | None
-    value: Any
+    value: float | list[float]
 
 
 class Records(NamedTuple):
@@ -41,7 +41,7 @@ class Records(NamedTuple):
     values: np.ndarray
 
 
-def one_number(value: Any, name: str, fields: Fields) -> float:
+def one_number(value: object, name: str, fields: Fields) -> float:
     """A field's value as a number, NaN where it is missing."""
     if isinstance(value, str):
         text = value.strip()
@@ -74,13 +74,13 @@ def _category(text: str, name: str, fields: Fields) -> float:
     return fields.categories[text]
 
 
-def one_key(parts: Iterable[Any], names: Iterable[str]) -> Key:
+def one_key(parts: Iterable[object], names: Iterable[str]) -> Key:
     """The key's text, or a tuple of texts where several fields make it."""
     texts = tuple(key_text(part, name) for part, name in zip(parts, names, strict=True))
     return texts[0] if len(texts) == 1 else texts
 
 
-def key_text(part: Any, name: str) -> str:
+def key_text(part: object, name: str) -> str:
     """3, 3.0, "3" and " 3" are the same key, as for the groups of `volatilis run`."""
     if isinstance(part, bool):
         part = "true" if part else "false"

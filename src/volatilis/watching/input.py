@@ -10,7 +10,7 @@ import os
 import stat
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from volatilis.watching.watcher import Waiting
@@ -41,7 +41,7 @@ class Place(NamedTuple):
         before = data[-SEEN:] if len(data) >= SEEN else (self.before + data)[-SEEN:]
         return Place(self.position + len(data), self.lines + lines, begin, before, not data.endswith(b"\n"))
 
-    def to_data(self) -> dict[str, Any]:
+    def to_data(self) -> dict[str, object]:
         """For a state file: no content of the input, only digests."""
         digests = {"begin": _digest(self.begin), "before": _digest(self.before)}
         return {"position": self.position, "lines": self.lines, "in_line": self.in_line, **digests}
@@ -57,7 +57,7 @@ class SavedPlace(NamedTuple):
     in_line: bool
 
     @classmethod
-    def from_data(cls, data: Any) -> SavedPlace:
+    def from_data(cls, data: object) -> SavedPlace:
         kinds = {"position": int, "lines": int, "begin": str, "before": str, "in_line": bool}
         if not isinstance(data, dict) or {name: type(value) for name, value in data.items()} != kinds:
             raise ValueError("its place in the input is not one")

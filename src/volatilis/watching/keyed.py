@@ -8,14 +8,12 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
 
 import numpy as np
 
 from volatilis._compiler import Call
 from volatilis._core.seeds import generator_key, named_seed
-from volatilis.learners._base import Learner, put
-from volatilis.learners._hypotheses import Hypotheses
+from volatilis.learners._base import Learner, State, put
 from volatilis.running import drivers
 from volatilis.running.drivers import Outputs, outputs
 from volatilis.running.steps import defined_readouts
@@ -30,15 +28,15 @@ COMPILING = "compiling this learner: this takes some seconds, once; later starts
 class Pool:
     """States with the same room. Rows of keys that moved on are used again."""
 
-    def __init__(self, example: Any, count: int = FIRST_STATES) -> None:
-        self.states, self.used, self._example = example.many(count), 0, example
+    def __init__(self, example: State, count: int = FIRST_STATES) -> None:
+        self.states, self.used, self._example, self._room = example.many(count), 0, example, count
         self.free: list[int] = []
 
-    def add(self, state: Any) -> int:
+    def add(self, state: State) -> int:
         """Another state; returns its row."""
         row = self.free.pop() if self.free else self.used
         self.used = max(self.used, row + 1)
-        if row >= len(self.states.nu):
+        if row >= self._room:
             self._enlarge()
         put(self.states, row, state)
         return row
@@ -49,15 +47,16 @@ class Pool:
 
     def set_arrays(self, arrays: dict[str, np.ndarray], free: list[int]) -> None:
         self.used, self.free = len(arrays["nu"]), free
-        self.states = self._example.many(max(FIRST_STATES, self.used))
+        self._room = max(FIRST_STATES, self.used)
+        self.states = self._example.many(self._room)
         for name, room in self.states.kept_arrays().items():
             room[: self.used] = arrays[name]
 
     def _enlarge(self) -> None:
-        larger, count = self._example.many(2 * len(self.states.nu)), len(self.states.nu)
+        larger, count = self._example.many(2 * self._room), self._room
         for old, new in zip(self.states.kept_arrays().values(), larger.kept_arrays().values(), strict=True):
             new[:count] = old
-        self.states = larger
+        self.states, self._room = larger, 2 * count
 
 
 class Keyed:
@@ -67,7 +66,6 @@ class Keyed:
         self.learner, self._seed, self._tell = learner, seed, tell
         self._grows = learner.grows()
         self._fresh = learner.init(generator_key(seed))
-        self._samples = isinstance(self._fresh, Hypotheses)  # as far as a state says: it has a generator
         self.numbers: dict[Key, int] = {}
         self.pools = [Pool(self._fresh)]
         self.place_of = np.zeros((FIRST_STATES, 2), dtype=np.int64)  # a key's pool and row
@@ -78,7 +76,7 @@ class Keyed:
         self._events = np.zeros(ROWS, dtype=np.int64)
         self._progress = np.zeros(2, dtype=np.int64)
         self._out = outputs(ROWS, learner.family.size(), defined_readouts(learner))
-        self._calls: list[tuple[Any, Callable[[], None]]] = []
+        self._calls: list[tuple[object, Callable[[], None]]] = []
 
     def numbers_of(self, keys: Sequence[Key], count: int) -> np.ndarray:
         """The numbers of the keys of so many lines; new ones get a state. No keys at all are one key, the empty one."""
@@ -95,9 +93,10 @@ class Keyed:
                     self._add(key, self._fresh_state((key,) if isinstance(key, str) else key))
             return np.array([numbers[key] for key in keys], dtype=np.int64)
 
-    def _fresh_state(self, name: tuple[str, ...]) -> Any:
-        if self._samples:
-            self._fresh.random[0] = generator_key(named_seed(self._seed, name))
+    def _fresh_state(self, name: tuple[str, ...]) -> State:
+        generator = self._fresh.generator()
+        if generator is not None:
+            generator[0] = generator_key(named_seed(self._seed, name))
         return self._fresh
 
     def restore(self, keys: Sequence[Key], places: np.ndarray, pools: list[Pool]) -> None:
@@ -105,7 +104,7 @@ class Keyed:
         self.numbers, self.pools = {key: number for number, key in enumerate(keys)}, pools
         self.place_of = np.concatenate([places, np.zeros((FIRST_STATES, 2), dtype=np.int64)])
 
-    def _add(self, key: Key, state: Any) -> None:
+    def _add(self, key: Key, state: State) -> None:
         number = self.numbers[key] = len(self.numbers)
         if number == len(self.place_of):
             self.place_of = np.concatenate([self.place_of, np.zeros_like(self.place_of)])

@@ -108,7 +108,8 @@ class JsonLines:
         try:
             row = json.loads(line)
         except (ValueError, RecursionError) as error:
-            raise BadLineError(f"it is not JSON ({getattr(error, 'msg', 'nested too deeply')})") from None
+            reason = error.msg if isinstance(error, json.JSONDecodeError) else "nested too deeply"
+            raise BadLineError(f"it is not JSON ({reason})") from None
         fields = self._fields
         if self._bare != (not isinstance(row, dict)):
             example = "1.25" if self._bare else f'{{"{fields.values[0]}": 1.25}}'
@@ -120,7 +121,7 @@ class JsonLines:
         key = one_key([row[name] for name in fields.key], fields.key) if fields.key else None
         return Record(key, self._one_value(row))
 
-    def _one_value(self, row: Any) -> Any:
+    def _one_value(self, row: Any) -> float | list[float]:
         fields, name = self._fields, self._fields.values[0]
         if fields.width is None:
             return one_number(row if self._bare else row[name], name, fields)

@@ -10,7 +10,7 @@ import io
 import json
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -20,9 +20,13 @@ from volatilis.running.drivers import Outputs
 from volatilis.running.steps import defined_readouts
 from volatilis.watching.fields import Fields, Key
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
 FORMATS = ("jsonl", "csv")
 MEASURES = ("mean", "variance", "bayes_factor_surprise", "shannon_surprise", "adaptation_rate", "run_length")
 FEW = 64  # lines
+Column = np.ndarray | list[str]  # numbers, or texts as they are written
 
 
 class Written(NamedTuple):
@@ -79,7 +83,7 @@ class Format:
     def text(self, written: Written) -> bytes:
         if not len(written.lines):
             return b""
-        columns = [written.lines, *([written.keys] if self._keys else []), *self._observed(written)]
+        columns: list[Column] = [written.lines, *([written.keys] if self._keys else []), *self._observed(written)]
         columns += [column for measure in self._measures for column in self._computed(measure, written.out)]
         if self._has_alarm:
             columns.append(written.alarms)
@@ -91,7 +95,7 @@ class Format:
         several = self._size > 1 and measure in ("mean", "variance")
         return [f"{measure}_{k}" for k in range(self._size)] if several else [measure]
 
-    def _observed(self, written: Written) -> list[Any]:
+    def _observed(self, written: Written) -> list[Column]:
         observed, missing = written.observed, written.absent
         if self._categories:
             names = [_csv_text(n) if self._kind == "csv" else json.dumps(n) for n in self._categories]
@@ -130,19 +134,19 @@ class Format:
         first, *others = [f"{json.dumps(name)}:" for name in names]
         return ["{" + first, *("," + name for name in others), "}\n"]
 
-    def _by_python(self, columns: list[Any]) -> bytes:
+    def _by_python(self, columns: list[Column]) -> bytes:
         texts = [self._texts(column) for column in columns]
         rows = zip(*texts, strict=True)
         before = self._before
         return "".join("".join(b + t for b, t in zip(before, row, strict=False)) + before[-1] for row in rows).encode()
 
-    def _texts(self, column: Any) -> list[str]:
+    def _texts(self, column: Column) -> list[str]:
         if isinstance(column, list):
             return column
         values = column.tolist()
         return [self._number(value) for value in values]
 
-    def _number(self, value: Any) -> str:
+    def _number(self, value: float) -> str:
         if isinstance(value, bool):
             return "true" if value else "false"
         if isinstance(value, int) or math.isfinite(value):
@@ -151,17 +155,17 @@ class Format:
             return "" if value != value else repr(value)
         return "null" if value != value else "1e999" if value > 0.0 else "-1e999"
 
-    def _by_arrow(self, columns: list[Any]) -> bytes:
+    def _by_arrow(self, columns: list[Column]) -> bytes:
         import pyarrow.compute as pc
 
-        parts: list[Any] = []
+        parts: list[str | pa.Array] = []
         for before, column in zip(self._before, columns, strict=False):
             parts += [before, self._arrow_texts(column)]
         joined = pc.binary_join_element_wise(*parts, self._before[-1], "")
         start, end = np.frombuffer(joined.buffers()[1], dtype=np.int32)[[joined.offset, joined.offset + len(joined)]]
         return bytes(memoryview(joined.buffers()[2])[int(start) : int(end)])
 
-    def _arrow_texts(self, column: Any) -> Any:
+    def _arrow_texts(self, column: Column) -> pa.Array:
         import pyarrow as pa
         import pyarrow.compute as pc
 

@@ -13,11 +13,12 @@ import json
 import os
 import pathlib
 from collections.abc import Iterator
-from typing import IO, Any, NamedTuple
+from typing import IO, NamedTuple
 
 import numpy as np
 
 from volatilis._core.files import whole_file
+from volatilis._core.store import Entry
 from volatilis.running.state_files import StateFileError, check_many_states
 from volatilis.watching.alarms import Alarms
 from volatilis.watching.input import Place, SavedPlace
@@ -81,7 +82,7 @@ class Memory:
     def _path(self) -> str:
         return self._request.state or ""
 
-    def _identity(self) -> dict[str, Any]:
+    def _identity(self) -> Entry:
         """What must be the same for a state to be used again."""
         request = self._request
         return {
@@ -92,7 +93,7 @@ class Memory:
             "seed": request.seed,
         }
 
-    def _check_identity(self, header: dict[str, Any]) -> None:
+    def _check_identity(self, header: Entry) -> None:
         for name, now in self._identity().items():
             if header.get(name) != now:
                 raise StateFileError(
@@ -100,7 +101,7 @@ class Memory:
                     "not changed: use the same options, or give --state another name"
                 )
 
-    def _set(self, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Saved:
+    def _set(self, header: Entry, arrays: dict[str, np.ndarray]) -> Saved:
         keys = [tuple(key) if isinstance(key, list) else key for key in header["keys"]]
         places = arrays["place_of"]
         if places.shape != (len(keys), 2) or places.dtype != np.int64 or len(set(keys)) != len(keys):
@@ -161,7 +162,7 @@ class _Hashed:
         return self._file.write(data)
 
 
-def save(path: str | os.PathLike[str], header: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+def save(path: str | os.PathLike[str], header: Entry, arrays: dict[str, np.ndarray]) -> None:
     """Atomically: a crash at any moment leaves the old file whole."""
     text = json.dumps({"format": FORMAT, "version": VERSION, "arrays": list(arrays), **header})
     with whole_file(path) as file:
@@ -172,7 +173,7 @@ def save(path: str | os.PathLike[str], header: dict[str, Any], arrays: dict[str,
         file.write(hashed.digest.digest())
 
 
-def load(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+def load(path: str | os.PathLike[str]) -> tuple[Entry, dict[str, np.ndarray]]:
     """The header and the arrays of a state file, its checksum tested."""
     begin = b'{"format": "' + FORMAT.encode() + b'"'
     if not pathlib.Path(path).is_file() or not (data := _content(path, begin)):

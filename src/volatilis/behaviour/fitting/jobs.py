@@ -9,14 +9,14 @@ from __future__ import annotations
 import contextlib
 import os
 import pathlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from volatilis._core import sources
 from volatilis._core.jobs import Dask, Processes, Queue, run_kept, worker_count
-from volatilis._core.store import Store, digest
+from volatilis._core.store import Entry, Store, digest
 from volatilis.behaviour.fitting.fit import Fit, fit
 from volatilis.behaviour.fitting.parameters import WHOLE, AnyPrior, Unit, resolved, searched, unit_of
 from volatilis.behaviour.models import Model
@@ -187,7 +187,7 @@ def _store(folder: str | os.PathLike[str]) -> Store[Fit | Failure]:
     return Store(pathlib.Path(folder) / "fits.jsonl", sources.digest(__name__), to_json, from_json)
 
 
-def to_json(fit: Fit | Failure) -> dict[str, Any]:
+def to_json(fit: Fit | Failure) -> Entry:
     """Numbers come back as the same bits; what is not a number is null."""
     if isinstance(fit, Failure):
         raise TypeError("a failure is not kept: its reason may be gone the next time")
@@ -195,7 +195,7 @@ def to_json(fit: Fit | Failure) -> dict[str, Any]:
     return fit._asdict() | arrays
 
 
-def from_json(entry: Mapping[str, Any]) -> Fit:
+def from_json(entry: Entry) -> Fit:
     """The inverse of `to_json`."""
     fields = dict(entry)
     n = fields.pop("shape")

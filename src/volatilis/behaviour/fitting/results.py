@@ -78,7 +78,9 @@ def _shrunk(fit: Fit, groups: Sequence[Group]) -> dict[str, dict[str, float]]:
     return {}
 
 
-def dataset(fits: Sequence[Fit | Failure], groups: Sequence[Group] = (), settings: Mapping[str, Any] | None = None) -> xr.Dataset:
+def dataset(
+    fits: Sequence[Fit | Failure], groups: Sequence[Group] = (), settings: Mapping[str, object] | None = None
+) -> xr.Dataset:
     """An xarray Dataset over person, model and parameter; NaN where a model has no such parameter or a person no fit.
 
     settings    what the fits were made with, kept as the attribute `settings` (JSON)
@@ -145,7 +147,7 @@ def _group_variables(groups: Sequence[Group], models: list[str], names: list[str
     }
 
 
-def _attributes(settings: Mapping[str, Any]) -> dict[str, str]:
+def _attributes(settings: Mapping[str, object]) -> dict[str, str]:
     from importlib.metadata import version
 
     kept = {name: str(settings[name]) for name in ("command", "table_sha256") if name in settings}

@@ -8,7 +8,6 @@ shown, the model does not say what a person does: the person's own response stay
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 import numpy as np
 
@@ -18,8 +17,7 @@ from volatilis.behaviour import responses
 from volatilis.behaviour.models import Model
 from volatilis.behaviour.people import Person, Trials
 from volatilis.behaviour.responses._base import Moment, ResponseModel
-from volatilis.learners._base import Learner
-from volatilis.learners._hypotheses import Hypotheses
+from volatilis.learners._base import Learner, State
 from volatilis.running.drivers import RESET, outputs, run_sequence
 
 
@@ -100,7 +98,7 @@ def _drawn_beliefs(
         yield nothing, nothing, _theta(learner, state, rng) if trials.after else theta
 
 
-def _theta(learner: Learner, state: Any, rng: np.random.Generator) -> float:
+def _theta(learner: Learner, state: State, rng: np.random.Generator) -> float:
     """One hypothesis by its weight, then theta under it."""
-    i = int(rng.choice(state.weights.size, p=state.weights / state.weights.sum())) if isinstance(state, Hypotheses) else state.i
-    return float(np.ravel(learner.family.distribution(state.beliefs, i).rvs(random_state=rng))[0])
+    belief = learner.family.distribution(state.beliefs, state.draw_column(rng))
+    return float(np.ravel(belief.rvs(random_state=rng))[0])

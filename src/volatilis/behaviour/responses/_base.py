@@ -7,7 +7,7 @@ may have besides; the decorator fills in those that it does not have.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Annotated, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from volatilis._core.records import LOG, Range
 
 if TYPE_CHECKING:
     from volatilis.families._base import Family
-    from volatilis.learners._base import Learner
+    from volatilis.learners._base import Learner, LearnerOf, S
 
 C = TypeVar("C", bound=type)
 NonNegative = Annotated[float, Rule(_float, lambda v: 0.0 <= v < np.inf, "a finite number, 0 or more")]
@@ -49,10 +49,10 @@ class ResponseModel(Protocol):
 
     # --- compiled ---
 
-    def log_response(self, learner: Learner, state: Any, given: float, before: float) -> float:
+    def log_response(self, learner: LearnerOf[S], state: S, given: float, before: float) -> float:
         """The log probability (or density) of the response; `before` is the last one, NaN if there is none."""
 
-    def log_mass(self, learner: Learner, state: Any, given: float, before: float) -> float:
+    def log_mass(self, learner: LearnerOf[S], state: S, given: float, before: float) -> float:
         """Of single responses with a probability of their own among others with a density, such as the ends of a slider: the
         log probability of `given` if it is one of them, else -inf."""
 
@@ -104,35 +104,35 @@ def is_response(cls: type) -> bool:
 
 
 class _Defaults:
-    def log_mass(self: Any, learner: Any, state: Any, given: float, before: float) -> float:
+    def log_mass(self: object, learner: LearnerOf[S], state: S, given: float, before: float) -> float:
         return -np.inf
 
     @python_only
-    def draw(self: Any, moment: Moment, rng: np.random.Generator) -> float:
+    def draw(self: object, moment: Moment, rng: np.random.Generator) -> float:
         raise ValueError(f"{type(self).__name__} cannot be simulated: give it a method draw(self, moment, rng)")
 
     @python_only
-    def draws_theta(self: Any) -> bool:
+    def draws_theta(self: object) -> bool:
         return False
 
     @python_only
-    def slider_ends(self: Any) -> tuple[float, float] | None:
+    def slider_ends(self: object) -> tuple[float, float] | None:
         return None
 
     @python_only
-    def chooses(self: Any) -> bool:
+    def chooses(self: object) -> bool:
         return False
 
     @python_only
-    def noise_law(self: Any) -> tuple[float, float] | None:
+    def noise_law(self: object) -> tuple[float, float] | None:
         return None
 
     @python_only
-    def check_learner(self: Any, learner: Learner) -> None:
+    def check_learner(self: object, learner: Learner) -> None:
         """Any."""
 
     @python_only
-    def check_responses(self: Any, family: Family, given: np.ndarray) -> None:
+    def check_responses(self: object, family: Family, given: np.ndarray) -> None:
         """Any."""
 
 
@@ -140,14 +140,14 @@ PYTHON_ONLY = ("draw", "draws_theta", "slider_ends", "chooses", "noise_law", "ch
 
 
 @compiled_function
-def estimate(learner: Any, state: Any, k: int) -> float:
+def estimate(learner: LearnerOf[S], state: S, k: int) -> float:
     """E[theta_k]; before a learner without a belief has seen anything, the prior's."""
     mean = learner.read_mean(state, k)
     return mean if mean == mean else learner.family.mean(state.pi_0, 0, k)
 
 
 @compiled_function
-def uncertainty(learner: Any, state: Any, k: int) -> float:
+def uncertainty(learner: LearnerOf[S], state: S, k: int) -> float:
     """The standard deviation of theta_k."""
     return math.sqrt(learner.read_variance(state, k, learner.read_mean(state, k)))
 

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import numpy as np
 
 from volatilis._compiler.registry import compiled_function, python_only
 from volatilis._core.records import LOG, Range
 from volatilis.behaviour.responses._base import Moment, NonNegative, estimate, response
-from volatilis.learners.leaky import Leaky
 from volatilis.special import exp, log, log_1p
 
 if TYPE_CHECKING:
     from volatilis.families._base import Family
-    from volatilis.learners._base import Learner
+    from volatilis.learners._base import Learner, LearnerOf, S
 
 
 @response
@@ -27,7 +26,7 @@ class Softmax(NamedTuple):
 
     beta: Annotated[NonNegative, Range(LOG, 1e-3, 1e3, 0.3, 5.0)] = 1.0
 
-    def log_response(self, learner: Any, state: Any, given: float, before: float) -> float:
+    def log_response(self, learner: LearnerOf[S], state: S, given: float, before: float) -> float:
         if learner.family.size() == 1:
             return log_softmax_of_two(self.beta, estimate(learner, state, 0), given)
         return log_softmax(self.beta, learner, state, int(given))
@@ -47,10 +46,10 @@ class Softmax(NamedTuple):
     @python_only
     def check_learner(self, learner: Learner) -> None:
         check_categories(learner)
-        if isinstance(learner, Leaky):
+        if "variance" not in learner.readouts():  # an estimate alone, without a prior
             raise TypeError(
-                "after the first outcome the estimate of Leaky is exactly 0 or 1, so another choice would be impossible; give a "
-                "lapse, such as softmax:beta=free,lapse=0.01"
+                f"after the first outcome the estimate of {type(learner).__name__} is exactly 0 or 1, so another choice would be "
+                "impossible; give a lapse, such as softmax:beta=free,lapse=0.01"
             )
 
     @python_only
@@ -77,7 +76,7 @@ def log_softmax_of_two(beta: float, p: float, given: float) -> float:
 
 
 @compiled_function
-def log_softmax(beta: float, learner: Any, state: Any, chosen: int) -> float:
+def log_softmax(beta: float, learner: LearnerOf[S], state: S, chosen: int) -> float:
     size, top, result = learner.family.size(), 0.0, 0.0
     if beta == 0.0:
         return -log(1.0 * size)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from volatilis.behaviour.responses.prediction import log_normal
 from volatilis.special import log
 
 if TYPE_CHECKING:
-    from volatilis.learners._base import Learner
+    from volatilis.learners._base import Learner, LearnerOf, S
 
 
 @response
@@ -26,7 +26,7 @@ class Confidence(NamedTuple):
     level: Annotated[Real, Range(LINEAR, -1e3, 1e3, -2.0, 2.0)] = 0.0
     slope: Annotated[NonNegative, Range(LOG, 1e-4, 1e4, 0.1, 3.0)] = 1.0
 
-    def log_response(self, learner: Any, state: Any, given: float, before: float) -> float:
+    def log_response(self, learner: LearnerOf[S], state: S, given: float, before: float) -> float:
         return log_normal(given, self.level - self.slope * log(uncertainty(learner, state, 0)), self.sd)
 
     @python_only

@@ -15,7 +15,7 @@ from volatilis.special import exp, log, log_1p
 
 if TYPE_CHECKING:
     from volatilis.families._base import Family
-    from volatilis.learners._base import Learner
+    from volatilis.learners._base import Learner, LearnerOf, S
 
 Lapse = Annotated[Share, Range(LOGIT, 1e-5, 0.99, 0.005, 0.1)]
 Stay = Annotated[Share, Range(LOGIT, 1e-5, 1 - 1e-5, 0.02, 0.3)]
@@ -35,7 +35,7 @@ class Habits(NamedTuple):
     stay: Stay = 0.0
     span: Positive = 1.0
 
-    def log_response(self, learner: Any, state: Any, given: float, before: float) -> float:
+    def log_response(self, learner: LearnerOf[S], state: S, given: float, before: float) -> float:
         mass = self.model.log_mass(learner, state, given, before)
         if mass > -np.inf:  # a lapse to exactly this number has no probability
             return log_stay(self.stay, log_1p(-self.lapse) + mass, given, before)
@@ -76,7 +76,7 @@ class ChoiceHabits(NamedTuple):
     stay: Stay = 0.0
     span: Positive = 2.0
 
-    def log_response(self, learner: Any, state: Any, given: float, before: float) -> float:
+    def log_response(self, learner: LearnerOf[S], state: S, given: float, before: float) -> float:
         said = log_lapse(self.lapse, self.span, self.model.log_response(learner, state, given, before))
         return log_stay(self.stay, said, given, before)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Annotated, NamedTuple, Protocol
 
 import numpy as np
 
@@ -25,11 +25,11 @@ from volatilis.families.gaussian import Gaussian
 from volatilis.special import LOG_2_PI, log
 
 if TYPE_CHECKING:
-    from volatilis.learners._base import Learner
+    from volatilis.learners._base import Learner, LearnerOf, S
 
 
 @compiled_function
-def response_noise(model: Any, learner: Any, state: Any, mean: float, before: float) -> float:
+def response_noise(model: Noisy, learner: LearnerOf[S], state: S, mean: float, before: float) -> float:
     """Fixed, and more of it the less certain the belief is and the further the response has to move."""
     scale = model.sd
     if model.per_uncertainty > 0.0:
@@ -62,7 +62,7 @@ def noise_at(model: Noisy, moment: Moment) -> float:
     return math.hypot(scale, model.motor)
 
 
-def check_noise(model: Any, learner: Learner) -> None:
+def check_noise(model: Noisy, learner: Learner) -> None:
     if model.per_uncertainty > 0.0:
         needs_variance(model, learner)
 
@@ -86,7 +86,7 @@ class GaussianNoise(NamedTuple):
     per_update: PerUpdate = 0.0
     motor: MotorNoise = 0.0
 
-    def log_response(self, learner: Any, state: Any, given: float, before: float) -> float:
+    def log_response(self, learner: LearnerOf[S], state: S, given: float, before: float) -> float:
         mean = estimate(learner, state, 0)
         return log_normal(given, mean, response_noise(self, learner, state, mean, before))
 
@@ -112,7 +112,7 @@ class LaplaceNoise(NamedTuple):
     per_update: PerUpdate = 0.0
     motor: MotorNoise = 0.0
 
-    def log_response(self, learner: Any, state: Any, given: float, before: float) -> float:
+    def log_response(self, learner: LearnerOf[S], state: S, given: float, before: float) -> float:
         mean = estimate(learner, state, 0)
         b = response_noise(self, learner, state, mean, before) / math.sqrt(2.0)
         return -abs(given - mean) / b - log(2.0 * b)
@@ -136,7 +136,7 @@ class UnderBelief(NamedTuple):
 
     bias: Annotated[Real, Range(LINEAR, -5.0, 5.0, -0.3, 0.3, unit=True)] = 0.0
 
-    def log_response(self, learner: Any, state: Any, given: float, before: float) -> float:
+    def log_response(self, learner: LearnerOf[S], state: S, given: float, before: float) -> float:
         return state.belief_log_density(learner.family, given - self.bias)
 
     @python_only

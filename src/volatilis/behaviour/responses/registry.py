@@ -53,9 +53,9 @@ def parse_response(text: str) -> Recipe:
     return catalogue.parse(text, RESPONSES, "response model", response_parameters)
 
 
-def make_response(recipe: Recipe, family: Family, values: Mapping[str, Any]) -> ResponseModel:
+def make_response(recipe: Recipe, family: Family, values: Mapping[str, object]) -> ResponseModel:
     given = recipe.values(values)
-    habits = {name: given.pop(name) for name in HABITS if name in given}
+    habits: dict[str, Any] = {name: given.pop(name) for name in HABITS if name in given}  # validated by Habits
     try:
         model: ResponseModel = RESPONSES[recipe.name](**given)
         if not habits:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from volatilis.special import exp, log_1p, log_normal_tail
 
 if TYPE_CHECKING:
     from volatilis.families._base import Family
-    from volatilis.learners._base import Learner
+    from volatilis.learners._base import Learner, LearnerOf, S
 
 
 def check_slider(model: TruncatedNoise | CensoredNoise, given: np.ndarray) -> None:
@@ -51,7 +51,7 @@ class TruncatedNoise(NamedTuple):
     per_update: PerUpdate = 0.0
     motor: MotorNoise = 0.0
 
-    def log_response(self, learner: Any, state: Any, given: float, before: float) -> float:
+    def log_response(self, learner: LearnerOf[S], state: S, given: float, before: float) -> float:
         mean = estimate(learner, state, 0)
         scale = response_noise(self, learner, state, mean, before)
         return log_normal(given, mean, scale) - log_between(self.low, self.high, mean, scale)
@@ -97,13 +97,13 @@ class CensoredNoise(NamedTuple):
     per_update: PerUpdate = 0.0
     motor: MotorNoise = 0.0
 
-    def log_response(self, learner: Any, state: Any, given: float, before: float) -> float:
+    def log_response(self, learner: LearnerOf[S], state: S, given: float, before: float) -> float:
         if given == self.low or given == self.high:
             return self.log_mass(learner, state, given, before)
         mean = estimate(learner, state, 0)
         return log_normal(given, mean, response_noise(self, learner, state, mean, before))
 
-    def log_mass(self, learner: Any, state: Any, given: float, before: float) -> float:
+    def log_mass(self, learner: LearnerOf[S], state: S, given: float, before: float) -> float:
         if given != self.low and given != self.high:
             return -np.inf
         mean = estimate(learner, state, 0)
