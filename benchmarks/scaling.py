@@ -19,9 +19,8 @@ import numpy as np
 
 import volatilis as vl
 from volatilis.experiments.sweep import Cell, Plan, sweep
-from volatilis.paper.learners import TUNED, all_learners, benchmark_for, sampling_learners
 from volatilis.paper.settings import GAUSSIAN, SIZES, TASKS, Environment, family_of, grid_environments
-from volatilis.paper.tuned import Best
+from volatilis.paper.tuned import TUNED, Best, all_learners, benchmark_for, sampling_learners
 
 WHERE = Environment(GAUSSIAN, 1.0, 0.01)
 STEPS = (100_000, 200_000, 400_000, 800_000)  # the first is the paper's own length

@@ -9,12 +9,11 @@ import sys
 
 import pytest
 
-from volatilis._core.files import whole_file
-from volatilis.events.writing import staged
+from volatilis._core.files import staged, whole_file
 
 WRITES = """
 import sys, time
-from volatilis.events.writing import staged
+from volatilis._core.files import staged
 from volatilis._core.files import whole_file
 if sys.argv[1] == "file":
     with whole_file(sys.argv[2]) as file:

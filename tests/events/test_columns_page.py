@@ -8,7 +8,7 @@ import pytest
 
 import volatilis as vl
 from tests.helpers.paths import DOCS
-from volatilis.events.sidecar import FORMULAS, LONG_NAMES, PAPER
+from volatilis.events.formats import FORMULAS, LONG_NAMES, PAPER
 from volatilis.trials import MEASURES
 
 PAGE = (DOCS / "reference" / "columns.md").read_text()

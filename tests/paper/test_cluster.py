@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from tests.helpers import dask_cluster
 from volatilis._core.jobs import Threads
-from volatilis._core.progress import Bars
+from volatilis._core.terminal import Bars
 from volatilis.cli import app
 from volatilis.paper import settings
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import volatilis as vl
-from volatilis.paper.learners import best_leak, error_of_leak
+from volatilis.paper.tuned import best_leak, error_of_leak
 
 
 @pytest.mark.parametrize(("sigma", "p_c", "omega"), [(0.5, 0.1, 0.45), (5.0, 0.05, 0.99), (2.0, 0.02, 0.9)])

@@ -20,12 +20,11 @@ from volatilis.paper import settings
 from volatilis.paper.claims import Claim, lines, tally
 from volatilis.paper.context import PaperRequest
 from volatilis.paper.figures import FIGURES
-from volatilis.paper.learners import TUNED
 from volatilis.paper.published.code import PublishedStratifiedResampling, heavier, published_threshold
 from volatilis.paper.report import promises
 from volatilis.paper.reproduce import chosen, reproduce
 from volatilis.paper.settings import Environment
-from volatilis.paper.tuned import Best, use_published
+from volatilis.paper.tuned import TUNED, Best, use_published
 
 from .sizes import TINY
 

@@ -8,7 +8,7 @@ import typer
 
 import volatilis as vl
 from volatilis.cli import app
-from volatilis.cli.window_options import Windows
+from volatilis.cli.options import Windows
 from volatilis.predictions import FirstWindow, SecondWindow, SubjectTrials
 from volatilis.predictions.windows import ERRORS, believe, check_windows
 

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import volatilis as vl
-from volatilis.cli.window_options import Windows, older_window
+from volatilis.cli.options import Windows, older_window
 from volatilis.paper.figures import predictions
 from volatilis.predictions import FirstWindow, SecondWindow
 from volatilis.predictions.windows import ERRORS, PROBABILITIES, SIGNS

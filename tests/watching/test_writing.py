@@ -13,7 +13,7 @@ import pytest
 import volatilis as vl
 from volatilis.running.drivers import outputs
 from volatilis.watching.fields import Fields
-from volatilis.watching.output_lines import FEW, Format, Written
+from volatilis.watching.output import FEW, Format, Written
 
 GAUSSIAN = vl.VarSMiLe(vl.Gaussian(1.0), 0.1)
 FIELDS = Fields(("sensor",), ("value",), None, {}, False)

@@ -1,7 +1,9 @@
-"""What is printed for people to read: one console, and one style of table.
+"""What is shown to people: one console, one style of table, one kind of progress.
 
 console = console_of()                       # standard output; console_of(stderr=True) where a table goes to standard output
 console.print(table("lr", ("model", "BIC"), rows))
+
+Progress goes to standard error: a bar for each piece of work, with the time left; plain lines where there is no terminal.
 """
 
 from __future__ import annotations
@@ -9,14 +11,18 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from types import TracebackType
 from typing import TYPE_CHECKING
 
 from volatilis._core.files import standard_output
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.progress import Progress, TaskID
     from rich.table import Table
+
 
 PLAIN_WIDTH = 118  # columns in a file or a pipe
 
@@ -74,3 +80,85 @@ def table(
 def plain(text: str) -> str:
     """The text itself, where Rich would read square brackets as markup."""
     return text.replace("[", "\\[")
+
+
+# --- progress, on standard error ---------------------------------------------------------------------------------------
+
+SOON = 2.0  # seconds after which people want to know how far it is
+EVERY = 20.0  # seconds between plain lines
+COMPILING = " (compiling first)"
+
+Update = Callable[[str, float], None]  # a piece of work, and the share of it that is done
+UpdateOne = Callable[[float], None]  # the share of the one piece of work that is done
+
+
+class Bars:
+    """Bars for several pieces of work: `update(what, share)` moves the bar of one, and makes it when it is new.
+
+    quiet       shows nothing
+    transient   the bars disappear at the end
+    patience    seconds before the first plain line: what is done by then needs none
+    """
+
+    def __init__(self, quiet: bool = False, transient: bool = False, patience: float = SOON) -> None:
+        self._quiet, self._transient, self._patience = quiet, transient, patience
+        self._progress: Progress | None = None  # on a terminal only
+        self._tasks: dict[str, TaskID] = {}
+        self._printed: dict[str, float] = {}  # when each piece of work last had a plain line
+        self._finished: set[str] = set()
+        self._begun = time.monotonic()
+
+    def __enter__(self) -> Bars:
+        if not self._quiet and sys.stderr is not None and sys.stderr.isatty():
+            self._progress = _rich_progress(self._transient)
+            self._progress.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """Draw no more; further updates are harmless."""
+        if self._progress is not None:
+            self._progress.stop()
+
+    def update(self, what: str, share: float, note: str = "") -> None:
+        """Move the bar of `what` to a share between 0 and 1; the note stands behind its name until the next update."""
+        share = min(max(share, 0.0), 1.0)
+        if self._progress is not None:
+            if what not in self._tasks:
+                self._tasks[what] = self._progress.add_task(what, total=1.0)
+            self._progress.update(self._tasks[what], completed=share, description=what + note)
+        elif not self._quiet:
+            self._print_line(what, share)
+
+    def _print_line(self, what: str, share: float) -> None:
+        now = time.monotonic()
+        waited = now - self._printed.get(what, -EVERY) >= EVERY
+        if now - self._begun > self._patience and what not in self._finished and (share == 1.0 or waited):
+            self._printed[what] = now
+            print(f"{what}: {100.0 * share:.1f} %", file=sys.stderr, flush=True)
+        if share == 1.0:
+            self._finished.add(what)
+
+
+@contextlib.contextmanager
+def one_bar(what: str, quiet: bool = False) -> Iterator[UpdateOne]:
+    """The bar of one piece of work, which disappears when it is done; it says so while kernels are compiled first."""
+    with Bars(quiet, transient=True, patience=EVERY) as bars:
+        bars.update(what, 0.0, note=COMPILING)
+        yield lambda share: bars.update(what, share)
+
+
+def part_of(progress: UpdateOne, number: int, parts: int) -> UpdateOne:
+    """The progress of one of several equal parts."""
+    return lambda share: progress((number + share) / parts)
+
+
+def _rich_progress(transient: bool) -> Progress:
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description:32}"), BarColumn(), TextColumn("{task.percentage:5.1f} %"))
+    times = (TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())
+    return Progress(*columns, *times, console=Console(stderr=True), transient=transient, speed_estimate_period=600)

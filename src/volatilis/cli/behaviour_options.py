@@ -194,7 +194,7 @@ def check_quiet(quiet: bool, *outputs: str | None) -> None:
 @contextlib.contextmanager
 def progress(quiet: bool, before: str = "") -> Iterator[Callable[[str, float], None]]:
     """A bar for each thing that is done, by its name; lines, where there is no terminal, if it takes long."""
-    from volatilis._core.progress import Bars
+    from volatilis._core.terminal import Bars
 
     with Bars(quiet) as bars:
         yield lambda what, share: bars.update(f"{before}{what}", share)

@@ -8,8 +8,7 @@ import typer
 
 from volatilis.cli import behaviour_options, options
 from volatilis.cli.errors import reported
-from volatilis.cli.options import with_groups
-from volatilis.cli.window_options import Windows
+from volatilis.cli.options import Windows, with_groups
 
 EXAMPLES = """
 Examples:

@@ -162,7 +162,7 @@ def run(
 ) -> None:
     """Run learners over a table of trials: every measure of every learner, in new columns beside those of the table."""
     with reported("run"), contextlib.ExitStack() as outputs:
-        from volatilis._core.progress import one_bar
+        from volatilis._core.terminal import one_bar
         from volatilis.events import run_events
         from volatilis.events.run_events import show_events
         from volatilis.trials import run_table

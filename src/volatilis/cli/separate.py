@@ -8,8 +8,7 @@ import typer
 
 from volatilis.cli import options
 from volatilis.cli.errors import reported
-from volatilis.cli.options import with_groups
-from volatilis.cli.window_options import ConfidenceWindow, OlderWindow, Windows
+from volatilis.cli.options import ConfidenceWindow, OlderWindow, Windows, with_groups
 
 EXAMPLES = """
 Examples:
@@ -58,7 +57,7 @@ def separate(
 ) -> None:
     """Can these measures be told apart? Before anyone is scanned: which measures and learners these outcomes separate."""
     with reported("separate"):
-        from volatilis._core.progress import one_bar
+        from volatilis._core.terminal import one_bar
         from volatilis.separation import SeparateRequest, separate
         from volatilis.separation.display import show
         from volatilis.separation.writing import write

@@ -1,6 +1,6 @@
 """The text of event files, one function per format: BIDS, nilearn, FSL and MNE. Each gives the files of a run by name.
 
-bids      events.tsv: onset and duration first, `n/a` where a value is missing. Its sidecar is made in `sidecar`.
+bids      events.tsv: onset and duration first, `n/a` where a value is missing. `sidecar` makes the JSON beside it.
 nilearn   the long form: onset, duration, trial_type, modulation; a row per event, and one per event and regressor. The events
           themselves come with modulation 1, by their trial_type: a modulated regressor alone would also take up the response
           to the mere event. An event where a regressor is missing has no row for it: for a centred regressor that is the mean.
@@ -10,13 +10,21 @@ mne       a table for Epochs.metadata: a row per row of the run, in its order, w
 
 from __future__ import annotations
 
+import functools
+import json
+import pathlib
 import re
 from collections.abc import Callable, Container, Sequence
 
 import numpy as np
 
+from volatilis._core.fields import given_fields
+from volatilis.events.regressors import Regressor
+from volatilis.events.request import EventsRequest
 from volatilis.events.runs import TRIAL_TYPE, Run
+from volatilis.learners._base import Learner
 from volatilis.tables import TableError
+from volatilis.trials import MEASURES, Result
 
 FSL_NO_EVENTS = "0 0 0\n"  # how FSL writes an explanatory variable without events
 UNWRITABLE = '\t\n\r"'  # in a TSV of BIDS: some readers know quotes, others take them literally
@@ -127,3 +135,141 @@ def _check_texts(runs: Sequence[Run], path: str) -> None:
             bad = next((i for i, value in enumerate(values) if value and not set(UNWRITABLE).isdisjoint(value)), None)
             if bad is not None:
                 raise TableError(f"{path}: row {run.rows[bad] + 1}, column {column!r}: {values[bad]!r} {CANNOT}")
+
+
+# --- the JSON beside an events file: what every column means, which learner made it, and what to cite ------------------
+
+PAPER = (
+    "Liakoni, V., Modirshanechi, A., Gerstner, W. & Brea, J. (2021). Learning in volatile environments with the Bayes Factor "
+    "Surprise. Neural Computation 33(2), 269-340. https://doi.org/10.1162/neco_a_01352"
+)
+SYMBOLS = (
+    "y: the outcome; theta: the hidden parameter; pi, pi': the belief before and after the outcome; pi0: the prior; P(y; pi): "
+    "the probability of y under pi, or its density; p_c: the probability of a change, m / (1 + m) for a learner with m; "
+    "log: natural logarithm; KL[a || b]: the expectation of log(a / b) under a"
+)
+FORMULAS = {
+    "mean": "E[theta] under pi'",
+    "variance": "Var[theta] under pi'",
+    "run_length": "E[r] under pi', with r the number of observations since the last change",
+    "bayes_factor_surprise": "P(y; pi0) / P(y; pi)",
+    "log_bayes_factor_surprise": "log P(y; pi0) - log P(y; pi)",
+    "shannon_surprise": "-log((1 - p_c) P(y; pi) + p_c P(y; pi0))",
+    "adaptation_rate": "m S / (1 + m S) with S = P(y; pi0) / P(y; pi), m = p_c / (1 - p_c); for SMiLe the rate of its own rule",
+    "log_predictive": "log((1 - p_c) P(y; pi) + p_c P(y; pi0))",
+    "bayesian_surprise": "KL[pi || pi']",
+    "confidence_corrected_surprise": "KL[pi || p], with p(theta) = P(y | theta) / (integral of P(y | theta) over theta)",
+}
+LONG_NAMES = {name: name.replace("_", " ").capitalize() for name in MEASURES} | {
+    "bayes_factor_surprise": "Bayes Factor Surprise",
+    "log_bayes_factor_surprise": "Log Bayes Factor Surprise",
+    "bayesian_surprise": "Bayesian surprise",
+    "confidence_corrected_surprise": "Confidence-corrected surprise",
+    "run_length": "Expected run length",
+}
+TIMES = {
+    "before": "It belongs to the outcome, under the belief before it.",
+    "after": "It is known once the outcome has been taken in.",
+}
+
+
+def sidecar(run: Run, result: Result, request: EventsRequest) -> dict[str, str]:
+    table = pathlib.Path(request.run.table).name
+    lasting = (
+        f"from column {request.duration!r} of {table}" if request.duration in result.rows.schema.names else "the same for all"
+    )
+    described: dict[str, object] = _given_columns(run, request, table, lasting)
+    described |= {regressor.name: _computed(regressor, run, result, request) for regressor in run.regressors}
+    described["GeneratedBy"] = {
+        "Name": "volatilis",
+        "Version": _version(),
+        "Description": "Columns computed from a table of outcomes; their meaning is in docs/reference/columns.md of volatilis.",
+        "Symbols": SYMBOLS,
+        "Table": table,
+        "Family": request.run.family.text,
+        "Learners": {recipe.label: recipe.text for recipe in request.run.learners},
+        "LearnersStartAnewFor": list(result.by),
+        "LearnersStartAnewWhere": request.run.reset or "n/a",
+        "MissingOutcomes": request.run.missing,
+        "Seed": request.run.seed,
+        "References": [PAPER, f"The volatilis developers. volatilis (version {_version()}) [computer software]."],
+    }
+    return {f"{run.name}_events.json": json.dumps(described, indent=2, ensure_ascii=False, allow_nan=False) + "\n"}
+
+
+def _given_columns(run: Run, request: EventsRequest, table: str, lasting: str) -> dict[str, object]:
+    described: dict[str, object] = {
+        "onset": {
+            "LongName": "Onset of the outcome",
+            "Description": f"When the outcome came, from the start of the run, from column {request.onset!r} of {table}.",
+            "Units": "s",
+        },
+        "duration": {"LongName": "Duration of the event", "Description": f"How long the event lasts, {lasting}.", "Units": "s"},
+    }
+    if run.trial_type is not None:
+        described[TRIAL_TYPE] = {"LongName": "Kind of event", "Description": f"From column {TRIAL_TYPE!r} of {table}."}
+    for column in request.run.outcome:
+        outcome = {
+            "LongName": "Outcome",
+            "Description": f"The outcome that learners observed, from column {column!r} of {table}.",
+            "Units": f"as in {table}",
+        }
+        described.setdefault(column, outcome)
+    return described
+
+
+def _computed(regressor: Regressor, run: Run, result: Result, request: EventsRequest) -> dict[str, object]:
+    column, measure = regressor.column, MEASURES[regressor.column.measure]
+    learners = [result.learners[column.label, key] for key in run.groups]
+    names = learners[0].family.parameter_names()
+    element = "" if column.element is None else f" Of the parameter's element {names[column.element]}."
+    described: dict[str, object] = {
+        "LongName": f"{LONG_NAMES[measure.name]} ({column.label})",
+        "Description": f"{measure.description}{element} {TIMES[measure.of]}{_scaling(request)}",
+        "Units": measure.units if request.zscore == "none" else "standard deviations",
+        "Formula": FORMULAS[measure.name],
+        "Learner": type(learners[0]).__name__,
+    }
+    described |= _parameters(run, result, learners)
+    if request.centred != "none" or request.zscore != "none":
+        described |= {"UnitsBefore": measure.units, "Subtracted": _one(regressor.shift), "DividedBy": _one(regressor.scale)}
+    absent = np.isnan(regressor.values) & ~regressor.infinite
+    return described | {"MissingValues": int(absent.sum()), "InfiniteValuesAsMissing": int(regressor.infinite.sum())}
+
+
+def _parameters(run: Run, result: Result, learners: list[Learner]) -> dict[str, object]:
+    """Once, where all groups of the run have the same; else one entry per group."""
+    parameters: list[dict[str, object]] = [
+        {
+            "LearnerParameters": {name: _plain(value) for name, value in given_fields(learner).items() if name != "family"},
+            "Family": type(learner.family).__name__,
+            "FamilyParameters": {name: _plain(value) for name, value in given_fields(learner.family).items()},
+        }
+        for learner in learners
+    ]
+    if all(entry == parameters[0] for entry in parameters):
+        return parameters[0]
+    groups = (dict(zip(result.by, key, strict=True)) for key in run.groups)
+    return {"ParametersByGroup": [{"Group": group} | entry for group, entry in zip(groups, parameters, strict=True)]}
+
+
+def _scaling(request: EventsRequest) -> str:
+    words = {"run": "of the run", "subject": "of the subject", "all": "of all runs"}
+    sentence = f" The mean {words[request.centred]} was subtracted." if request.centred != "none" else ""
+    return sentence + (f" Then divided by the standard deviation {words[request.zscore]}." if request.zscore != "none" else "")
+
+
+def _one(values: np.ndarray) -> float | str:
+    """The value that all rows of a run share; n/a where no row has a value."""
+    return "n/a" if np.isnan(values[0]) else float(values[0])
+
+
+@functools.cache
+def _version() -> str:
+    from importlib.metadata import version
+
+    return version("volatilis")
+
+
+def _plain(value: object) -> object:
+    return value.tolist() if isinstance(value, np.ndarray) else value

@@ -8,14 +8,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from volatilis._core.files import staged
 from volatilis._core.terminal import console_of, plain
-from volatilis.events.formats import WRITERS, check_formats
+from volatilis.events.formats import WRITERS, check_formats, sidecar
 from volatilis.events.names import name_notes
 from volatilis.events.regressors import is_constant, left_out
 from volatilis.events.request import EventsRequest, check_request
 from volatilis.events.runs import Run, check_columns, onset_notes, parts_of, runs_of
-from volatilis.events.sidecar import sidecar
-from volatilis.events.writing import staged
 from volatilis.tables import counted, open_table
 from volatilis.trials import Result, Summary, Watcher, compute
 

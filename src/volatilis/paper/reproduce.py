@@ -36,7 +36,7 @@ class PaperResult(NamedTuple):
 
 def reproduce(request: PaperRequest) -> PaperResult:
     """Carry out a request, with progress on standard error. Data and figures are written as soon as they are there."""
-    from volatilis._core.progress import Bars
+    from volatilis._core.terminal import Bars
 
     figures = chosen(request.figures)
     folder = prepare(request)

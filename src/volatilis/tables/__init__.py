@@ -2,9 +2,8 @@
 
 from volatilis.tables.columns import TableError, arrow, column_named, counted, empty_as_missing, numbers, plain, texts
 from volatilis.tables.formats import KINDS, kind_of
-from volatilis.tables.outputs import check_outputs, picture_kind, save_figure, save_picture, write_columns
 from volatilis.tables.reading import Table, open_table
-from volatilis.tables.writing import writer
+from volatilis.tables.writing import check_outputs, picture_kind, save_figure, save_picture, write_columns, writer
 
 __all__ = [
     "KINDS",

@@ -17,8 +17,7 @@ from volatilis.running.drivers import OBSERVE
 from volatilis.watching.alarms import Alarms, rules_for
 from volatilis.watching.input import Block, Lines
 from volatilis.watching.keyed import ROWS, Keyed
-from volatilis.watching.output import Output, Report
-from volatilis.watching.output_lines import Format, Written
+from volatilis.watching.output import Format, Output, Report, Written
 from volatilis.watching.parsing import Parsed, Parser
 from volatilis.watching.request import SAVE_EVERY, Summary, WatchRequest, check_request, fields_of, learner_of
 from volatilis.watching.state import Memory, state_locked

@@ -14,8 +14,7 @@ from typer.testing import CliRunner
 
 import volatilis as vl
 from volatilis.behaviour.design import Setting, choose, power, smallest
-from volatilis.behaviour.design.experiment import _predictions_of, _scores, noise_of
-from volatilis.behaviour.design.power import Power, _store, wilson
+from volatilis.behaviour.design.experiment import Power, _predictions_of, _scores, _store, noise_of, wilson
 from volatilis.behaviour.design.sequences import criteria
 from volatilis.behaviour.indicators import FirstWindow, SecondWindow
 from volatilis.cli import app

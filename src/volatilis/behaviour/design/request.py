@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from volatilis._core.terminal import console_of, table
-from volatilis.behaviour.design.experiment import FINDINGS
-from volatilis.behaviour.design.power import Power, power, smallest
+from volatilis.behaviour.design.experiment import FINDINGS, Power, power, smallest
 from volatilis.behaviour.design.sequences import CRITERIA, Chosen, choose
 from volatilis.behaviour.design.setting import Setting, check
 from volatilis.tables import save_figure, write_columns

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from volatilis._core.progress import part_of
+from volatilis._core.terminal import part_of
 from volatilis.behaviour.fitting.fit import Fit, log_evidence
 from volatilis.behaviour.fitting.jobs import Failure, FitOptions, Fitter, Progress, fitter
 from volatilis.behaviour.fitting.parameters import AnyPrior, Prior, Searched, Unit, searched, unit_of, weak

@@ -1,4 +1,4 @@
-"""A continuous prediction: noise around the mean of the belief, or the belief itself."""
+"""A continuous report: a prediction with noise around the belief's mean, the belief itself, or how sure a person says to be."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ import numpy as np
 
 from volatilis._compiler.registry import compiled_function, python_only
 from volatilis._core.fields import Real
-from volatilis._core.records import LINEAR, Range
+from volatilis._core.records import LINEAR, LOG, Range
 from volatilis.behaviour.responses._base import (
     Moment,
     MotorNoise,
     Noise,
+    NonNegative,
     PerUncertainty,
     PerUpdate,
     estimate,
@@ -152,3 +153,23 @@ class UnderBelief(NamedTuple):
         needs_variance(self, learner)
         if not isinstance(learner.family, Gaussian):
             raise TypeError(f"UnderBelief is for beliefs about a mean, the family gaussian, not {type(learner.family).__name__}")
+
+
+@response
+class Confidence(NamedTuple):
+    """A report of confidence: N(level - slope * log(SD of the belief), sd^2): the surer, the higher."""
+
+    sd: Noise
+    level: Annotated[Real, Range(LINEAR, -1e3, 1e3, -2.0, 2.0)] = 0.0
+    slope: Annotated[NonNegative, Range(LOG, 1e-4, 1e4, 0.1, 3.0)] = 1.0
+
+    def log_response(self, learner: LearnerOf[S], state: S, given: float, before: float) -> float:
+        return log_normal(given, self.level - self.slope * log(uncertainty(learner, state, 0)), self.sd)
+
+    @python_only
+    def draw(self, moment: Moment, rng: np.random.Generator) -> float:
+        return rng.normal(self.level - self.slope * math.log(moment.sd[0]), self.sd)
+
+    @python_only
+    def check_learner(self, learner: Learner) -> None:
+        needs_variance(self, learner)

@@ -15,9 +15,8 @@ from volatilis._core.records import Parameter, Range, dashed, first_sentence, pa
 from volatilis.behaviour.fitting.parameters import RANGES, add_ranges, usual_range
 from volatilis.behaviour.responses._base import ResponseModel, is_response
 from volatilis.behaviour.responses.choice import Softmax
-from volatilis.behaviour.responses.confidence import Confidence
 from volatilis.behaviour.responses.habits import ChoiceHabits, Habits
-from volatilis.behaviour.responses.prediction import GaussianNoise, LaplaceNoise, UnderBelief
+from volatilis.behaviour.responses.prediction import Confidence, GaussianNoise, LaplaceNoise, UnderBelief
 from volatilis.behaviour.responses.slider import CensoredNoise, TruncatedNoise
 from volatilis.catalogue import Recipe
 from volatilis.families._base import Family

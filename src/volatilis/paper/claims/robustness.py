@@ -15,8 +15,8 @@ from volatilis.paper.claims.curves import (
 )
 from volatilis.paper.claims.ratios import MUCH, more
 from volatilis.paper.claims.views import EXACT, PANELS, Check, Panel, Statement
-from volatilis.paper.learners import best_leak
 from volatilis.paper.settings import ASSUMED
+from volatilis.paper.tuned import best_leak
 
 TEXT = "Results, Robustness against suboptimal parameter choice"
 FOLLOWERS = ("pf20", "VarSMiLe", "Nas12*")

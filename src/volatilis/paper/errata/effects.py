@@ -9,8 +9,8 @@ import numpy as np
 
 from volatilis.paper.claims import formulas, identities
 from volatilis.paper.figures import Data
-from volatilis.paper.learners import best_leak, error_of_leak
 from volatilis.paper.settings import CATEGORICAL, GAUSSIAN, RATES
+from volatilis.paper.tuned import best_leak, error_of_leak
 from volatilis.paper.writing import with_excess
 
 if TYPE_CHECKING:

@@ -15,7 +15,6 @@ from volatilis.environments import ChangingEnvironment
 from volatilis.experiments.sweep import Cell, Plan
 from volatilis.families import Categorical, Gaussian
 from volatilis.paper.context import Context
-from volatilis.paper.learners import WITH_N, all_learners, benchmark_for, tuned_learners
 from volatilis.paper.settings import (
     ASSUMED,
     CATEGORICAL,
@@ -32,7 +31,7 @@ from volatilis.paper.settings import (
     family_of,
     grid_environments,
 )
-from volatilis.paper.tuned import Best
+from volatilis.paper.tuned import WITH_N, Best, all_learners, benchmark_for, tuned_learners
 
 if TYPE_CHECKING:
     import xarray as xr
