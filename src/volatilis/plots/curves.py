@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from volatilis.plots import _parts, style
 
@@ -23,7 +24,9 @@ LINEAR_SHARE = 0.03  # the part of a panel's largest regret below which its axis
 
 
 @style.apply()
-def draw_after_change(dataset: xr.Dataset, example: Mapping[str, Any] | None, figure: Figure, learners: Sequence[str]) -> None:
+def draw_after_change(
+    dataset: xr.Dataset, example: Mapping[str, npt.ArrayLike] | None, figure: Figure, learners: Sequence[str]
+) -> None:
     """A: the example (none for figure S1). B: one panel per setting, every learner's mean with its standard error."""
     figure.set_layout_engine("constrained")
     settings = dataset.sizes["setting"]
@@ -77,7 +80,7 @@ def _plain_ticks(axis: Axes) -> None:
     axis.set_axisbelow(True)
 
 
-def _draw_example(axis: Axes, example: Mapping[str, Any]) -> None:
+def _draw_example(axis: Axes, example: Mapping[str, npt.ArrayLike]) -> None:
     theta = np.asarray(example["theta"], dtype=float)
     t = np.arange(1, len(theta) + 1)
     shades: list[Patch] = []
@@ -97,10 +100,10 @@ def _draw_example(axis: Axes, example: Mapping[str, Any]) -> None:
     _parts.title(axis, "A", _setting_of(example))
 
 
-def _setting_of(example: Mapping[str, Any]) -> str:
+def _setting_of(example: Mapping[str, npt.ArrayLike]) -> str:
     """The parameters the example was drawn with, those it names."""
     symbols = {"sigma": r"\sigma", "s": "s", "p_c": "p_c"}
-    return ",  ".join(f"${symbol} = {example[name]:g}$" for name, symbol in symbols.items() if name in example)
+    return ",  ".join(f"${symbol} = {float(np.asarray(example[name])):g}$" for name, symbol in symbols.items() if name in example)
 
 
 def _draw_categories(axis: Axes, t: np.ndarray, y: np.ndarray, p: np.ndarray) -> list[Patch]:

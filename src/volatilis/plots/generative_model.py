@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from volatilis.plots import _parts, style
 
@@ -25,7 +26,7 @@ WATER, ROAD, OFFICE, CAFE, OBSERVED = "#a9cfe8", "#4d4d4d", "#e08214", "#2b6cb0"
 
 
 @style.apply()
-def draw(example: Mapping[str, Any], figure: Figure) -> None:
+def draw(example: Mapping[str, npt.ArrayLike], figure: Figure) -> None:
     """A: the graph of C, Theta and Y over three steps. B: the way before and after a bridge opens, and the arrival times.
 
     example: y and theta (minutes, one number a day) and changed (true on the day of the opening).
@@ -104,7 +105,7 @@ def _draw_way(axis: Axes, corners: Sequence[tuple[float, float]]) -> None:
     axis.plot(x, y, color=ROAD, linewidth=2.0, linestyle=style.DASHED, zorder=2)
 
 
-def _draw_arrivals(axis: Axes, example: Mapping[str, Any]) -> None:
+def _draw_arrivals(axis: Axes, example: Mapping[str, npt.ArrayLike]) -> None:
     y, theta = np.asarray(example["y"], dtype=float), np.asarray(example["theta"], dtype=float)
     days = np.arange(1, len(y) + 1)
     changes = days[np.asarray(example["changed"], dtype=bool) & (days > 1)]

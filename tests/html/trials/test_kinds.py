@@ -124,7 +124,7 @@ def test_predictions_are_as_many_as_outcomes_and_their_names_are_checked(tmp_pat
 
 
 def test_learners_that_look_alike_get_different_colours(tmp_path: pathlib.Path) -> None:
-    from volatilis.html.trials.drawing import colours
+    from volatilis.html.trials.page import colours
     from volatilis.plots.style import look
 
     made = report(order(tmp_path, trials(1), GAUSSIAN, ["merge:n=20,p_c=0.1", "slow=merge:n=20,p_c=0.01", "exact:p_c=0.1"]))

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from volatilis.html.trials.drawing import encoded
+from volatilis.html.trials.page import encoded
 from volatilis.tables import reading
 
 from .pages import GAUSSIAN, LEAKY, MERGE, VARSMILE, Report, decoded, order, report, trials

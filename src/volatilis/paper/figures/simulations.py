@@ -6,9 +6,10 @@ Errors are those over the grid of environments, after a change, with a wrong p_c
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from volatilis._core.seeds import seed_sequence
 from volatilis.environments import ChangingEnvironment
@@ -217,7 +218,7 @@ FEWEST, MOST = 3, 5  # changes within an example, that at its start aside
 EXAMPLE_P_C = 0.01
 
 
-def gaussian_example(seed: int = 0) -> dict[str, Any]:
+def gaussian_example(seed: int = 0) -> dict[str, npt.ArrayLike]:
     """Gaussian observations whose mean changes: sigma = 1, p_c = 0.01."""
     family = Gaussian(1.0)
     return {"task": "gaussian", "sigma": family.sigma, "p_c": EXAMPLE_P_C} | _with_a_few_changes(
@@ -225,7 +226,7 @@ def gaussian_example(seed: int = 0) -> dict[str, Any]:
     )
 
 
-def categorical_example(seed: int = 0) -> dict[str, Any]:
+def categorical_example(seed: int = 0) -> dict[str, npt.ArrayLike]:
     """Observations in five categories whose probabilities change: s = 1, p_c = 0.01. theta has a column per category."""
     family = Categorical(5, 1.0)
     return {"task": "categorical", "s": family.s, "p_c": EXAMPLE_P_C} | _with_a_few_changes(
@@ -233,7 +234,7 @@ def categorical_example(seed: int = 0) -> dict[str, Any]:
     )
 
 
-def bridge_example(seed: int = 0, days: int = 60) -> dict[str, Any]:
+def bridge_example(seed: int = 0, days: int = 60) -> dict[str, npt.ArrayLike]:
     """When a friend arrives, in minutes after leaving work, day by day, until a new bridge spares her the detour.
 
     The paper's story has no numbers. Here the way takes 40 minutes on average, the bridge opens somewhere in the middle third of
