@@ -20,8 +20,7 @@ from typing import Any
 import pytest
 
 import volatilis as vl
-
-from .workshop import SMALL, SMALL_MEAN, Workshop
+from tests.helpers.workshop import SMALL, SMALL_MEAN, Workshop
 
 # --- start-up ----------------------------------------------------------------------------------------------------------
 

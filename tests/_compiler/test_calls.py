@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 import volatilis as vl
-
-from .workshop import Workshop, first_mean, rayleigh
+from tests.helpers.workshop import Workshop, first_mean, rayleigh
 
 
 def test_plain_python_needs_no_compiler(workshop: Workshop) -> None:

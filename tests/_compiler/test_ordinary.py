@@ -7,9 +7,8 @@ import tomllib
 import pytest
 
 from tests.helpers.paths import ROOT
+from tests.helpers.workshop import SMALL, SMALL_MEAN, Workshop, rayleigh
 from volatilis._compiler import cache
-
-from .workshop import SMALL, SMALL_MEAN, Workshop, rayleigh
 
 # Where a private name of Numba is gone, in a version that was never tried
 MOVED = """

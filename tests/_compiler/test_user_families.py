@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 import volatilis as vl
-
-from .workshop import RUN, Workshop, first_mean, rayleigh
+from tests.helpers.workshop import RUN, Workshop, first_mean, rayleigh
 
 # --- a user's family ---------------------------------------------------------------------------------------------------
 

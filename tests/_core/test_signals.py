@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import os
 import pathlib
 import signal
@@ -14,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from tests.behaviour.simulated import FAMILY_TEXT, gaussian_person
+from tests.behaviour.simulated import FAMILY_TEXT, write_people
 from tests.helpers.processes import started, wait_for
 from volatilis._core.signals import STOPPING, Stopped, stopped_by_signals
 
@@ -37,12 +36,7 @@ def long_table(folder: pathlib.Path) -> None:
 
 
 def people(folder: pathlib.Path) -> None:
-    rows = []
-    for i in range(8):
-        part = gaussian_person(str(i), 0.3, 8.0, i, 60).parts[0]
-        rows += [[f"s{i}", y, given] for y, given in zip(part.values, part.given, strict=True)]
-    with (folder / "people.csv").open("w", newline="") as file:
-        csv.writer(file).writerows([["subject", "outcome", "prediction"], *rows])
+    write_people(folder / "people.csv", 8, 60)
 
 
 def lines(path: pathlib.Path) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 import pathlib
@@ -14,10 +13,10 @@ from typing import NamedTuple
 import pytest
 
 import volatilis as vl
-from tests.behaviour.simulated import FAMILY_TEXT, gaussian_person
+from tests.behaviour.simulated import FAMILY_TEXT, write_people
+from tests.helpers.processes import COMMAND
 from volatilis._core import sources
 
-PROGRAM = "import sys; from volatilis.cli import main; sys.argv[0] = 'volatilis'; main()"
 SWEEP = """
 import sys, volatilis as vl
 from volatilis.experiments.sweep import Cell, Plan, sweep
@@ -44,7 +43,7 @@ class Copy:
             pathlib.Path(vl.__file__).parent, folder / "src" / "volatilis", ignore=shutil.ignore_patterns("__pycache__")
         )
 
-    def run(self, *words: str, program: str = PROGRAM) -> tuple[str, str]:
+    def run(self, *words: str, program: str = COMMAND[-1]) -> tuple[str, str]:
         """What it prints, on both streams."""
         environment = os.environ | {"PYTHONPATH": str(self.folder / "src")}
         command = [sys.executable, "-c", program, *words]
@@ -70,10 +69,7 @@ EDITED = "modulated(2.0 * self.m, "
 
 @pytest.mark.timeout(600)
 def test_a_fit_is_made_anew_after_an_edit_of_the_learner(copy: Copy) -> None:
-    part = gaussian_person("0", 0.3, 8.0, 0, 40).parts[0]
-    with (copy.folder / "people.csv").open("w", newline="") as file:
-        rows = [("s0", y, given) for y, given in zip(part.values, part.given, strict=True)]
-        csv.writer(file).writerows([("subject", "outcome", "prediction"), *rows])
+    write_people(copy.folder / "people.csv", 1, 40)
     words = ("fit", "people.csv", "--family", FAMILY_TEXT, "--learner", "varsmile:m=free", "--store", "store", "--workers", "1")
     first, _ = copy.run(*words)
     store = copy.folder / "store" / "fits.jsonl"

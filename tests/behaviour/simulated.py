@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import pathlib
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,7 @@ from volatilis.behaviour.people import Person, Trials
 from volatilis.running.arguments import step_events
 
 FAMILY = vl.Gaussian(sigma=10.0, mu_0=150.0, sigma_0=50.0)
+COLUMNS = ["subject", "block", "trial", "outcome", "prediction"]  # of a table of people
 FAMILY_TEXT = "gaussian:sigma=10,mu_0=150,sigma_0=50"
 
 
@@ -57,3 +60,18 @@ def gaussian_person(
     given = mean + rng.normal(0.0, sd, length)
     family = vl.Gaussian(FAMILY.sigma * scale, FAMILY.mu_0 * scale + shift, FAMILY.sigma_0 * scale)
     return Person(name, (trials_of(family, y * scale + shift, given * scale + shift),))
+
+
+def write_people(path: pathlib.Path, count: int = 3, length: int = 80) -> list[list[object]]:
+    """A table of people who predict as VarSMiLe does, two blocks each; returns its rows."""
+    rows: list[list[object]] = []
+    for i in range(count):
+        part = gaussian_person(str(i), 0.3, 8.0, i, length).parts[0]
+        rows += [[f"s{i}", 1 + t // 40, t + 1, part.values[t], part.given[t]] for t in range(length)]
+    save_rows(path, rows)
+    return rows
+
+
+def save_rows(path: pathlib.Path, rows: list[list[object]]) -> None:
+    with path.open("w", newline="") as file:
+        csv.writer(file).writerows([COLUMNS, *rows])

@@ -7,14 +7,12 @@ import pathlib
 import numpy as np
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
 
 import volatilis as vl
+from tests.helpers.command_line import volatilis
 from volatilis.behaviour import Model, Source, read_people
-from volatilis.cli import app
 
-from .fitting.test_command import save_rows, write_people
-from .simulated import FAMILY, FAMILY_TEXT
+from .simulated import FAMILY, FAMILY_TEXT, save_rows, write_people
 
 TWO = (
     "--family",
@@ -56,7 +54,7 @@ def table(tmp_path: pathlib.Path) -> pathlib.Path:
 @pytest.mark.parametrize("command", COMMANDS)
 def test_each_is_named_and_the_others_are_fitted(command: str, table: pathlib.Path, tmp_path: pathlib.Path) -> None:
     out = tmp_path / "out.csv"
-    done = CliRunner().invoke(app, [command, str(table), *TWO, "--bounds", "-500,1e210", "--trial", "trial", "--out", str(out)])
+    done = volatilis(command, table, *TWO, "--bounds", "-500,1e210", "--trial", "trial", "--out", out)
     assert done.exit_code == 0, done.output
     said = done.stdout + done.stderr
     assert [name for name, why in WHY.items() if why not in said] == []
@@ -77,7 +75,7 @@ def test_each_is_named_and_the_others_are_fitted(command: str, table: pathlib.Pa
 def test_nobody_at_all_is_an_error_with_the_reason(command: str, who: str, table: pathlib.Path, tmp_path: pathlib.Path) -> None:
     frame = pd.read_csv(table)
     frame[frame.subject == who].to_csv(table, index=False)
-    done = CliRunner().invoke(app, [command, str(table), *TWO, "--out", str(tmp_path / "out.csv")])
+    done = volatilis(command, table, *TWO, "--out", tmp_path / "out.csv")
     assert done.exit_code == 2
     assert WHY[who] in done.stderr
     assert not (tmp_path / "out.csv").exists()
@@ -85,14 +83,14 @@ def test_nobody_at_all_is_an_error_with_the_reason(command: str, who: str, table
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_learner_without_such_a_parameter(command: str, table: pathlib.Path) -> None:
-    done = CliRunner().invoke(app, [command, str(table), *TWO, "--learner", "other=varsmile:p_c=free"])
+    done = volatilis(command, table, *TWO, "--learner", "other=varsmile:p_c=free")
     assert done.exit_code == 2
     assert "varsmile has no parameter 'p_c'; it has m" in done.stderr
 
 
 @pytest.mark.parametrize("command", ["fit", "compare", "recover", "predict", "design", "responses"])
 def test_help_has_examples(command: str) -> None:
-    done = CliRunner(env={"COLUMNS": "200"}).invoke(app, [command, "--help"])
+    done = volatilis(command, "--help", width=200)
     assert done.exit_code == 0
     assert "Examples" in done.stdout
 
@@ -127,17 +125,17 @@ def test_an_infinite_response_is_told_with_its_row(tmp_path: pathlib.Path) -> No
 def test_one_person_says_nothing_about_others(table: pathlib.Path, tmp_path: pathlib.Path) -> None:
     frame = pd.read_csv(table)
     frame[frame.subject == "s0"].to_csv(table, index=False)
-    said = CliRunner().invoke(app, ["compare", str(table), *TWO]).stdout
+    said = volatilis("compare", table, *TWO).stdout
     assert "clearly" not in said
     assert "one person says nothing about others" in said
-    alone = CliRunner().invoke(app, ["fit", str(table), *TWO, "--method", "hierarchical", "--out", str(tmp_path / "out.csv")])
+    alone = volatilis("fit", table, *TWO, "--method", "hierarchical", "--out", tmp_path / "out.csv")
     assert alone.exit_code == 2
     assert "a group needs two people or more, not 1" in alone.stderr
 
 
 def test_parameters_of_one_learner_are_recovered(table: pathlib.Path, tmp_path: pathlib.Path) -> None:
     out, picture = tmp_path / "out.csv", tmp_path / "picture.png"
-    done = CliRunner().invoke(app, ["recover", str(table), *ONE, "--people", "3", "--out", str(out), "--plot", str(picture)])
+    done = volatilis("recover", table, *ONE, "--people", "3", "--out", out, "--plot", picture)
     assert done.exit_code == 0, done.output
     assert len(pd.read_csv(out)) == 6
     assert picture.stat().st_size > 10_000

@@ -2,38 +2,24 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 import pathlib
 import signal
-import subprocess
-import sys
-import time
 
 import pytest
-from typer.testing import CliRunner
 
-from volatilis.cli import app
+from tests.helpers.command_line import volatilis
+from tests.helpers.processes import finished, started, wait_for
 
-from .simulated import FAMILY_TEXT, gaussian_person
+from .simulated import FAMILY_TEXT, write_people
 
-PROGRAM = "import sys; from volatilis.cli import main; sys.argv[0] = 'volatilis'; main()"
 TWO = ("--family", FAMILY_TEXT, "--learner", "varsmile:m=free", "--learner", "leaky:omega=free", "--store", "store")
 WORDS = {
     "fit": ("fit", "people.csv", *TWO, "--out", "out.csv"),
     "compare": ("compare", "people.csv", *TWO, "--folds", "0", "--out", "out.csv"),
     "recover": ("recover", "people.csv", *TWO, "--out", "out.csv"),
 }
-
-
-def write_people(path: pathlib.Path, count: int) -> None:
-    rows = []
-    for i in range(count):
-        part = gaussian_person(str(i), 0.3, 8.0, i, 60).parts[0]
-        rows += [[f"s{i}", y, given] for y, given in zip(part.values, part.given, strict=True)]
-    with path.open("w", newline="") as file:
-        csv.writer(file).writerows([["subject", "outcome", "prediction"], *rows])
 
 
 def children(pid: int) -> list[int]:
@@ -47,40 +33,32 @@ def is_there(pid: int) -> bool:
         return False
 
 
-def wait_for(condition: object, process: subprocess.Popen[bytes] | None = None) -> None:
-    deadline = time.monotonic() + 120.0
-    while not condition():  # type: ignore[operator]
-        assert process is None or process.poll() is None, "it ended too early"
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-
-
 @pytest.mark.skipif(not pathlib.Path("/proc/self/task").exists(), reason="looks at processes through /proc")
 @pytest.mark.parametrize("command", WORDS)
 def test_a_run_that_was_killed_leaves_no_process_and_goes_on(
     command: str, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """kill -9, which no program can answer: its processes end, and the same command gives what an undisturbed one gives."""
-    write_people(tmp_path / "people.csv", 4)
+    write_people(tmp_path / "people.csv", 4, 60)
     store = tmp_path / "store" / "fits.jsonl"
-    arguments = [sys.executable, "-c", PROGRAM, *WORDS[command], "--workers", "2"]
     more = ["--response", "gaussian:sd=free,per_update=free", "--starts", "30"]
-    process = subprocess.Popen([*arguments, *more], cwd=tmp_path, env=os.environ, stderr=subprocess.DEVNULL)
+    words = [*WORDS[command], *more, "--workers", "2"]
+    process = started(*words, folder=tmp_path)
     wait_for(lambda: store.exists() and store.read_bytes().count(b"\n") >= 2, process)
     family = children(process.pid)
     assert len(family) >= 2
     os.kill(process.pid, signal.SIGKILL)
-    process.wait()
+    process.communicate()
     wait_for(lambda: not any(is_there(pid) for pid in family))
     done = store.read_bytes().count(b"\n")
     assert not (tmp_path / "out.csv").exists()
-    subprocess.run([*arguments, *more], cwd=tmp_path, env=os.environ, check=True, timeout=250, stderr=subprocess.DEVNULL)
+    assert finished(*words, cwd=tmp_path).returncode == 0
     keys = [json.loads(line)["key"] for line in store.read_text().splitlines()]
     assert len(keys) == len(set(keys)) > done
     whole = (tmp_path / "out.csv").read_bytes()
     monkeypatch.chdir(tmp_path)
     undisturbed = [word if word != "store" else "other" for word in WORDS[command]]
-    assert CliRunner().invoke(app, [*undisturbed, *more, "--workers", "1"]).exit_code == 0
+    assert volatilis(*undisturbed, *more, "--workers", "1").exit_code == 0
     assert (tmp_path / "out.csv").read_bytes() == whole
 
 
@@ -88,11 +66,11 @@ def test_a_run_that_was_killed_leaves_no_process_and_goes_on(
 @pytest.mark.parametrize("command", WORDS)
 def test_a_damaged_line_is_named(command: str, damage: bytes, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    write_people(tmp_path / "people.csv", 2)
+    write_people(tmp_path / "people.csv", 2, 60)
     store = tmp_path / "store" / "fits.jsonl"
     store.parent.mkdir()
     store.write_bytes(damage)
-    done = CliRunner().invoke(app, [*WORDS[command], "--workers", "1", "--starts", "1"])
+    done = volatilis(*WORDS[command], "--workers", "1", "--starts", "1")
     assert done.exit_code == 2
     assert "fits.jsonl: line 1 is not what volatilis wrote there: delete that line" in done.stderr
     assert store.read_bytes() == damage

@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from typer.testing import CliRunner
 
 import volatilis as vl
-from volatilis.cli import app
+from tests.helpers.command_line import Done, volatilis
 
 FAMILY = "gaussian:sigma=1,mu_0=0,sigma_0=5"
 LEARNERS = ("varsmile:m=0.1", "merge:n=3,p_c=0.1")
@@ -66,7 +65,7 @@ def expected(table: pd.DataFrame, missing: str = "error") -> pd.DataFrame:
     return pd.concat(parts)
 
 
-def run(table: pd.DataFrame | pathlib.Path, folder: pathlib.Path, *options: str, **changed: Any) -> Any:
+def run(table: pd.DataFrame | pathlib.Path, folder: pathlib.Path, *options: str, **changed: Any) -> Done:
     """`volatilis run`; the table is written beside the folder. Options with a value of None are left away."""
     path = folder.parent / "trials.csv" if isinstance(table, pd.DataFrame) else table
     if isinstance(table, pd.DataFrame):
@@ -74,18 +73,4 @@ def run(table: pd.DataFrame | pathlib.Path, folder: pathlib.Path, *options: str,
     given = {"family": FAMILY, "by": "subject,run", "events": str(folder)} | changed
     named = [text for name, value in given.items() if value is not None for text in (f"--{name.replace('_', '-')}", str(value))]
     learners = [] if "learner" in changed else [text for learner in LEARNERS for text in ("--learner", learner)]
-    return CliRunner().invoke(app, ["run", str(path), *named, *learners, *options])
-
-
-def done(result: Any) -> str:
-    """What a command said that went well."""
-    if result.exit_code != 0:
-        raise AssertionError(f"exit code {result.exit_code}: {result.stderr or result.exception!r}")
-    return str(result.stderr)
-
-
-def refused(result: Any) -> str:
-    """What a command said that refused its input."""
-    if result.exit_code != 2:
-        raise AssertionError(f"exit code {result.exit_code}: {result.stderr or result.exception!r}")
-    return str(result.stderr)
+    return volatilis("run", path, *named, *learners, *options)

@@ -11,12 +11,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
 
-from volatilis.cli import app
+from tests.helpers.command_line import refused, succeeded, volatilis
 from volatilis.tables import writing
 
-from .example import TRIALS, done, refused, run, trials
+from .example import TRIALS, run, trials
 
 
 def changed(column: str, row: int, value: object) -> pd.DataFrame:
@@ -137,14 +136,14 @@ def test_a_folder_below_a_file_cannot_be_made(tmp_path: pathlib.Path) -> None:
 
 def test_files_that_are_there_are_replaced_only_if_asked(tmp_path: pathlib.Path) -> None:
     folder = tmp_path / "events"
-    done(run(trials(), folder))
+    succeeded(run(trials(), folder))
     (folder / "notes.txt").write_text("mine")
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     said = refused(run(trials(), folder, zscore="run", out=str(tmp_path / "out.csv")))
     assert "sub-01_task-volatile_run-1_events.tsv and 7 more of these files; --overwrite" in said
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
     assert not (tmp_path / "out.csv").exists()
-    done(run(trials(), folder, "--overwrite", zscore="run"))
+    succeeded(run(trials(), folder, "--overwrite", zscore="run"))
     after = {path.name: path.read_bytes() for path in folder.iterdir()}
     assert after.keys() == before.keys()
     assert after["notes.txt"] == b"mine"
@@ -155,7 +154,7 @@ def test_files_that_are_there_are_replaced_only_if_asked(tmp_path: pathlib.Path)
 def test_a_full_disk_changes_nothing(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, there: bool) -> None:
     folder = tmp_path / "events"
     if there:
-        done(run(trials(), folder))
+        succeeded(run(trials(), folder))
     before = {path.name: path.read_bytes() for path in folder.iterdir()} if there else {}
     calls, sync = [], os.fsync
 
@@ -179,17 +178,17 @@ def test_a_full_disk_changes_nothing(tmp_path: pathlib.Path, monkeypatch: pytest
 
 def test_the_table_is_written_beside_event_files_only_if_asked(tmp_path: pathlib.Path) -> None:
     result = run(trials(), tmp_path / "events")
-    done(result)
+    succeeded(result)
     assert result.stdout == ""
     alone = tmp_path / "alone.csv"
     arguments = ["run", str(tmp_path / "trials.csv"), "--family", "bernoulli", "--outcome", "win", "--learner", "exact:p_c=0.1"]
     table = trials().assign(win=lambda t: (t.outcome > 0).astype(int))
     table.to_csv(tmp_path / "trials.csv", index=False)
-    done(CliRunner().invoke(app, [*arguments, "--by", "subject,run", "--out", str(alone)]))
+    succeeded(volatilis(*arguments, "--by", "subject,run", "--out", alone))
     for ending in ("csv", "parquet"):
         both = tmp_path / f"both.{ending}"
         more = ["--by", "subject,run", "--out", str(both), "--events", str(tmp_path / ending)]
-        done(CliRunner().invoke(app, [*arguments, *more]))
+        succeeded(volatilis(*arguments, *more))
     assert (tmp_path / "both.csv").read_bytes() == alone.read_bytes()
     pd.testing.assert_frame_equal(
         pd.read_parquet(tmp_path / "both.parquet"), pd.read_csv(alone, dtype={"subject": "str"}), check_dtype=False
@@ -198,15 +197,15 @@ def test_the_table_is_written_beside_event_files_only_if_asked(tmp_path: pathlib
 
 def test_negative_onsets_and_milliseconds_are_said(tmp_path: pathlib.Path) -> None:
     early = trials().assign(onset=lambda t: t.onset - 10.0)
-    assert "onsets are negative: before the start of the run" in done(run(early, tmp_path / "early"))
+    assert "onsets are negative: before the start of the run" in succeeded(run(early, tmp_path / "early"))
     late = trials().assign(onset=lambda t: 1000.0 * t.onset)
-    assert "are they in seconds?" in done(run(late, tmp_path / "late"))
+    assert "are they in seconds?" in succeeded(run(late, tmp_path / "late"))
 
 
 def test_rows_of_runs_may_be_interleaved(tmp_path: pathlib.Path) -> None:
-    done(run(trials(), tmp_path / "sorted"))
+    succeeded(run(trials(), tmp_path / "sorted"))
     mixed = trials().sort_values(["trial", "subject", "run"], kind="stable")
-    done(run(mixed, tmp_path / "mixed"))
+    succeeded(run(mixed, tmp_path / "mixed"))
     for file in (tmp_path / "sorted").iterdir():
         assert (tmp_path / "mixed" / file.name).read_bytes() == file.read_bytes()
 
@@ -223,12 +222,12 @@ def test_rows_of_runs_may_be_interleaved(tmp_path: pathlib.Path) -> None:
 )
 def test_file_names_follow_bids(tmp_path: pathlib.Path, columns: dict[str, str], options: dict[str, str], name: str) -> None:
     table = trials().replace({"subject": {"01": "sub-01", "02": "sub-02"}}).rename(columns=columns)
-    done(run(table, tmp_path / "events", **options))
+    succeeded(run(table, tmp_path / "events", **options))
     assert (tmp_path / "events" / f"{name}_events.tsv").exists()
     assert len(list((tmp_path / "events").iterdir())) == 8
 
 
 def test_both_a_run_and_a_block(tmp_path: pathlib.Path) -> None:
     table = trials().assign(block=lambda t: t.trial // 20)
-    done(run(table, tmp_path / "events", by="subject,run,block", events_format="mne"))
+    succeeded(run(table, tmp_path / "events", by="subject,run,block", events_format="mne"))
     assert (tmp_path / "events" / "sub-01_task-volatile_run-1_block-0_metadata.csv").exists()

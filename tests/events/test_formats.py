@@ -12,9 +12,10 @@ import pytest
 from scipy import stats
 
 import volatilis as vl
+from tests.helpers.command_line import succeeded
 from volatilis.trials import MEASURES
 
-from .example import TRIALS, USUAL, done, expected, run, trials
+from .example import TRIALS, USUAL, expected, run, trials
 
 RUNS = [f"sub-{subject}_task-volatile_run-{run}" for subject in ("01", "02") for run in (1, 2)]
 REGRESSORS = [f"{label}_{measure}" for label, measures in USUAL.items() for measure in measures]
@@ -23,7 +24,7 @@ REGRESSORS = [f"{label}_{measure}" for label, measures in USUAL.items() for meas
 @pytest.fixture(scope="module")
 def written(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     folder = tmp_path_factory.mktemp("all") / "events"
-    said = done(run(trials(), folder, events_format="bids,nilearn,fsl,mne"))
+    said = succeeded(run(trials(), folder, events_format="bids,nilearn,fsl,mne"))
     assert "for 4 runs" in said
     assert "note" not in said
     return folder
@@ -72,7 +73,7 @@ def test_sidecar_describes_every_column(written: pathlib.Path) -> None:
 
 def test_missing_outcomes_are_not_available(tmp_path: pathlib.Path) -> None:
     table = trials(missing=(3, 50))
-    said = done(run(table, tmp_path / "events", missing="elapse", events_format="bids,nilearn,fsl,mne"))
+    said = succeeded(run(table, tmp_path / "events", missing="elapse", events_format="bids,nilearn,fsl,mne"))
     assert "2 outcomes are missing in sub-01_task-volatile_run-1, sub-01_task-volatile_run-2" in said
     name = tmp_path / "events" / RUNS[0]
     lines = pathlib.Path(f"{name}_events.tsv").read_text().splitlines()
@@ -93,7 +94,7 @@ def test_missing_outcomes_are_not_available(tmp_path: pathlib.Path) -> None:
 
 def test_estimates_at_missing_outcomes_are_no_regressors(tmp_path: pathlib.Path) -> None:
     """A learner has an estimate there, but there is no event that it could belong to."""
-    done(run(trials(missing=(3,)), tmp_path / "events", missing="elapse", regressors="mean", zscore="run"))
+    succeeded(run(trials(missing=(3,)), tmp_path / "events", missing="elapse", regressors="mean", zscore="run"))
     events = pd.read_csv(tmp_path / "events" / f"{RUNS[0]}_events.tsv", sep="\t")
     assert events.merge_mean.isna().to_numpy().nonzero()[0].tolist() == [3]
     assert events.merge_mean.mean() == pytest.approx(0.0, abs=1e-12)
@@ -103,7 +104,7 @@ def test_parameters_that_differ_between_groups_of_a_run(tmp_path: pathlib.Path) 
     table = trials()
     table["noise"] = np.where(table.trial < TRIALS // 2, 1.0, 2.0)
     family, by = "gaussian:sigma=column:noise,sigma_0=5", "subject,run,noise"
-    done(run(table, tmp_path / "events", family=family, by=by, run_by="subject,run"))
+    succeeded(run(table, tmp_path / "events", family=family, by=by, run_by="subject,run"))
     sidecar = json.loads((tmp_path / "events" / f"{RUNS[2]}_events.json").read_text())
     entries = sidecar["merge_shannon_surprise"]["ParametersByGroup"]
     assert [entry["FamilyParameters"]["sigma"] for entry in entries] == [1.0, 2.0]
@@ -114,7 +115,7 @@ def test_parameters_that_differ_between_groups_of_a_run(tmp_path: pathlib.Path) 
 def test_elements_of_the_parameter_are_named(tmp_path: pathlib.Path) -> None:
     table = trials()
     table["outcome"] = (table.outcome > 0).astype(int)
-    done(run(table, tmp_path / "events", family="categorical:k=2", regressors="varsmile_mean_1"))
+    succeeded(run(table, tmp_path / "events", family="categorical:k=2", regressors="varsmile_mean_1"))
     sidecar = json.loads((tmp_path / "events" / f"{RUNS[0]}_events.json").read_text())
     assert "p[1]" in sidecar["varsmile_mean_1"]["Description"]
     assert "varsmile_mean_0" not in sidecar
@@ -177,7 +178,7 @@ def test_nilearn_fits_an_image_from_the_file_itself(written: pathlib.Path, tmp_p
     import nibabel
     from nilearn.glm.first_level import FirstLevelModel, make_first_level_design_matrix
 
-    done(run(trials(), tmp_path / "events", events_format="nilearn", regressors="merge_shannon_surprise", zscore="run"))
+    succeeded(run(trials(), tmp_path / "events", events_format="nilearn", regressors="merge_shannon_surprise", zscore="run"))
     path = tmp_path / "events" / f"{RUNS[0]}_nilearn.tsv"
     scans = 120
     design = make_first_level_design_matrix(2.0 * np.arange(scans), path, hrf_model="spm", drift_model=None)
@@ -195,7 +196,9 @@ def test_nilearn_fits_an_image_from_the_file_itself(written: pathlib.Path, tmp_p
 
 
 def test_an_event_without_trial_type_is_called_outcome(tmp_path: pathlib.Path) -> None:
-    done(run(trials().drop(columns="trial_type"), tmp_path / "events", events_format="nilearn", regressors="shannon_surprise"))
+    succeeded(
+        run(trials().drop(columns="trial_type"), tmp_path / "events", events_format="nilearn", regressors="shannon_surprise")
+    )
     long = pd.read_csv(tmp_path / "events" / f"{RUNS[0]}_nilearn.tsv", sep="\t")
     assert set(long.trial_type) == {"outcome", "varsmile_shannon_surprise", "merge_shannon_surprise"}
     assert (long.modulation[long.trial_type == "outcome"] == 1.0).all()
@@ -243,7 +246,7 @@ def test_mne_selects_epochs_by_metadata(written: pathlib.Path) -> None:
 
 def test_mne_gets_names_that_a_query_can_use(tmp_path: pathlib.Path) -> None:
     table = trials().rename(columns={"outcome": "x (cm)"})
-    done(run(table, tmp_path / "events", outcome="x (cm)", events_format="mne"))
+    succeeded(run(table, tmp_path / "events", outcome="x (cm)", events_format="mne"))
     metadata = pd.read_csv(tmp_path / "events" / f"{RUNS[0]}_metadata.csv")
     assert all(name.isidentifier() for name in metadata.columns)
     assert metadata.query("x__cm_ > 0").onset.tolist() == of_run(table, 0).onset[of_run(table, 0)["x (cm)"] > 0].tolist()
@@ -261,7 +264,7 @@ def test_every_reader_has_the_same_texts(tmp_path: pathlib.Path) -> None:
     table = trials().iloc[:TRIALS].reset_index(drop=True)
     table.loc[table.trial_type == "catch", "trial_type"] = name
     folder = tmp_path / "events"
-    done(run(table, folder, events_format="bids,nilearn,mne", regressors="merge_shannon_surprise"))
+    succeeded(run(table, folder, events_format="bids,nilearn,mne", regressors="merge_shannon_surprise"))
     lines = (folder / f"{RUNS[0]}_events.tsv").read_text(encoding="utf-8").splitlines()
     assert [line.split("\t")[2] for line in lines[1:]] == table.trial_type.tolist()
     assert pd.read_csv(folder / f"{RUNS[0]}_events.tsv", sep="\t").trial_type.tolist() == table.trial_type.tolist()
@@ -282,6 +285,6 @@ def test_every_reader_has_the_same_texts(tmp_path: pathlib.Path) -> None:
 def test_texts_that_a_tsv_cannot_hold_are_for_mne_alone(tmp_path: pathlib.Path) -> None:
     table = trials().iloc[:TRIALS].reset_index(drop=True)
     table.loc[2, "trial_type"] = 'a "tab"\tand more'
-    done(run(table, tmp_path / "events", events_format="mne"))
+    succeeded(run(table, tmp_path / "events", events_format="mne"))
     metadata = pd.read_csv(tmp_path / "events" / f"{RUNS[0]}_metadata.csv")
     assert metadata.trial_type[2] == 'a "tab"\tand more'

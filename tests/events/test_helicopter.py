@@ -14,13 +14,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
 
 import volatilis as vl
+from tests.helpers.command_line import succeeded, volatilis
 from tests.helpers.paths import HELICOPTER, HOW_TO, needs_helicopter
-from volatilis.cli import app
-
-from .example import done
 
 PAGE = HOW_TO / "helicopter-events.md"
 pytestmark = needs_helicopter
@@ -41,7 +38,7 @@ def test_the_page_does_what_it_says(tmp_path: pathlib.Path, monkeypatch: pytest.
     exec(compile(onsets, "onsets", "exec"), {})
     trials = pd.read_csv("helicopter.csv")
     command = next(block for block in blocks("bash") if "--events" in block)
-    done(CliRunner().invoke(app, shlex.split(command.replace("\\\n", " "))[1:]))
+    succeeded(volatilis(*shlex.split(command.replace("\\\n", " "))[1:]))
 
     own = trials[(trials.subj_num == 2) & (trials.run == 1)]
     learner = vl.Nas12Star(vl.Gaussian(sigma=float(own.sigma.iloc[0]), mu_0=150.0, sigma_0=87.0), p_c=0.1)

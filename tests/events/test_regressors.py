@@ -10,10 +10,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from tests.helpers.command_line import refused, succeeded
 from volatilis.events.regressors import Scopes, is_constant, scaled
 from volatilis.trials import Column
 
-from .example import TRIALS, done, expected, refused, run, trials
+from .example import TRIALS, expected, run, trials
 
 NAME = "merge_shannon_surprise"
 SHARP = "gaussian:sigma=0.001,mu_0=0,sigma_0=100"
@@ -49,7 +50,7 @@ def test_centring_and_z_scores(
 ) -> None:
     """Against pandas: means and standard deviations within runs, subjects or all."""
     table = trials(missing=(3,))
-    done(run(table, tmp_path / "events", missing="skip", regressors=NAME, **options))
+    succeeded(run(table, tmp_path / "events", missing="skip", regressors=NAME, **options))
     wanted = expected(table, "skip")[NAME]
     keys = {"subject": table.subject, "run": table.run}
 
@@ -66,7 +67,7 @@ def test_centring_and_z_scores(
 
 
 def test_z_scores_have_mean_0_and_variance_1_within_each_run(tmp_path: pathlib.Path) -> None:
-    done(run(trials(), tmp_path / "events", zscore="run"))
+    succeeded(run(trials(), tmp_path / "events", zscore="run"))
     for subject in ("01", "02"):
         for which in (1, 2):
             found = read(tmp_path / "events", subject, which).iloc[:, 4:]
@@ -75,7 +76,7 @@ def test_z_scores_have_mean_0_and_variance_1_within_each_run(tmp_path: pathlib.P
 
 
 def test_the_sidecar_tells_how_to_undo_scaling(tmp_path: pathlib.Path) -> None:
-    done(run(trials(), tmp_path / "events", regressors=NAME, zscore="run"))
+    succeeded(run(trials(), tmp_path / "events", regressors=NAME, zscore="run"))
     entry = json.loads((tmp_path / "events" / "sub-02_task-volatile_run-1_events.json").read_text())[NAME]
     found = read(tmp_path / "events", "02", 1)[NAME] * entry["DividedBy"] + entry["Subtracted"]
     np.testing.assert_allclose(found, expected(trials())[NAME][2 * TRIALS : 3 * TRIALS], rtol=1e-12)
@@ -93,14 +94,14 @@ def test_a_subject_must_be_known_to_centre_within_it(tmp_path: pathlib.Path) -> 
     table = trials().rename(columns={"subject": "who"})
     said = refused(run(table, tmp_path / "events", by="who,run", centre="subject"))
     assert "sub=COLUMN" in said
-    done(run(table, tmp_path / "events", by="who,run", run_by="sub=who,run", centre="subject"))
+    succeeded(run(table, tmp_path / "events", by="who,run", run_by="sub=who,run", centre="subject"))
 
 
 # --- choice --------------------------------------------------------------------------------------------------------------
 
 
 def test_regressors_are_chosen_by_measure_or_by_column(tmp_path: pathlib.Path) -> None:
-    done(run(trials(), tmp_path / "events", regressors="varsmile_mean,adaptation_rate"))
+    succeeded(run(trials(), tmp_path / "events", regressors="varsmile_mean,adaptation_rate"))
     columns = list(read(tmp_path / "events").columns[4:])
     assert columns == ["varsmile_mean", "varsmile_adaptation_rate", "merge_adaptation_rate"]
 
@@ -111,7 +112,7 @@ def test_a_measure_that_was_not_computed_is_refused_with_the_way_to_get_it(tmp_p
 
 
 def test_learners_without_a_measure_are_named(tmp_path: pathlib.Path) -> None:
-    said = done(run(trials(), tmp_path / "events", regressors="bayesian_surprise,shannon_surprise"))
+    said = succeeded(run(trials(), tmp_path / "events", regressors="bayesian_surprise,shannon_surprise"))
     assert "bayesian_surprise is no regressor of merge" in said
     assert "shannon_surprise is no regressor" not in said
 
@@ -138,11 +139,11 @@ def test_a_constant_regressor_is_refused_unless_allowed(tmp_path: pathlib.Path) 
     said = refused(run(table, tmp_path / "events", **options))
     assert "exact_bayes_shannon_surprise is constant, or missing at all events, in sub-a_task-volatile_run-2" in said
     assert not (tmp_path / "events").exists()
-    said = done(run(table, tmp_path / "events", "--allow-constant", "--quiet", **options))
+    said = succeeded(run(table, tmp_path / "events", "--allow-constant", "--quiet", **options))
     assert "is constant" in said
     found = read(tmp_path / "events", "a", 2).exact_bayes_shannon_surprise
     assert found.tolist() == pytest.approx([np.log(2.0)])
-    done(run(table, tmp_path / "events", "--allow-constant", "--overwrite", zscore="run", **options))
+    succeeded(run(table, tmp_path / "events", "--allow-constant", "--overwrite", zscore="run", **options))
     assert read(tmp_path / "events", "a", 2).exact_bayes_shannon_surprise.tolist() == [0.0]
 
 
@@ -159,7 +160,7 @@ def test_infinite_values_become_missing_and_are_said(tmp_path: pathlib.Path) -> 
     table = one_run([0.0, 0.001, 0.0, -0.001, 50.0, 50.001])
     options = {"family": SHARP, "learner": "varsmile:m=0.1", "duration": "1", "measures": "all"}
     names = "bayes_factor_surprise,log_bayes_factor_surprise"
-    said = done(run(table, tmp_path / "events", "--quiet", regressors=names, **options))
+    said = succeeded(run(table, tmp_path / "events", "--quiet", regressors=names, **options))
     assert "varsmile_bayes_factor_surprise is infinite at 1 event in sub-a_task-volatile_run-1: written as n/a" in said
     found = read(tmp_path / "events", "a")
     assert found.varsmile_bayes_factor_surprise.isna().tolist() == [False] * 4 + [True, False]
@@ -173,7 +174,7 @@ def test_a_measure_that_a_learner_leaves_missing_is_said(tmp_path: pathlib.Path)
     """The variance of an unknown variance exists from the third observation on."""
     family = "gaussian-unknown-variance:mu_0=0,kappa_0=1,alpha_0=1,beta_0=1"
     options = {"learner": "varsmile:m=0.1", "duration": "1", "regressors": "varsmile_variance_1"}
-    said = done(run(one_run([0.1, 0.5, -0.2, 0.4, 0.3]), tmp_path / "events", family=family, **options))
+    said = succeeded(run(one_run([0.1, 0.5, -0.2, 0.4, 0.3]), tmp_path / "events", family=family, **options))
     found = read(tmp_path / "events", "a").varsmile_variance_1
     count = int(found.isna().sum())
     assert count > 0
@@ -183,7 +184,7 @@ def test_a_measure_that_a_learner_leaves_missing_is_said(tmp_path: pathlib.Path)
 def test_a_regressor_missing_at_all_events_is_an_empty_variable_for_fsl(tmp_path: pathlib.Path) -> None:
     table = pd.concat([one_run([1.0, 0.0, 1.0, 1.0]), one_run([np.nan, np.nan]).assign(run=2)])
     options = {"family": "bernoulli", "learner": "exact:p_c=0.1", "duration": "1", "regressors": "shannon_surprise"}
-    said = done(run(table, tmp_path / "events", "--allow-constant", missing="skip", events_format="fsl,nilearn", **options))
+    said = succeeded(run(table, tmp_path / "events", "--allow-constant", missing="skip", events_format="fsl,nilearn", **options))
     assert "missing at all events, in sub-a_task-volatile_run-2" in said
     file = tmp_path / "events" / "sub-a_task-volatile_run-2_exact_bayes_shannon_surprise.txt"
     assert np.loadtxt(file).tolist() == [0.0, 0.0, 0.0]

@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from .example import TRIALS, done, run, trials
+from tests.helpers.command_line import succeeded
+
+from .example import TRIALS, run, trials
 
 needs_validator = pytest.mark.skipif(shutil.which("bids-validator-deno") is None, reason="bids-validator-deno is not installed")
 
@@ -43,7 +45,7 @@ def test_valid(tmp_path: pathlib.Path) -> None:
     table = trials(missing=(3,)).iloc[:TRIALS]
     folder = dataset(tmp_path / "bids", "sub-01_task-volatile_run-1")
     table.to_csv(tmp_path / "trials.csv", index=False)  # outside the dataset
-    said = done(run(tmp_path / "trials.csv", folder, missing="elapse", zscore="run"))
+    said = succeeded(run(tmp_path / "trials.csv", folder, missing="elapse", zscore="run"))
     assert "BIDS" not in said
     assert errors(tmp_path / "bids") == []
     events = folder / "sub-01_task-volatile_run-1_events.tsv"
@@ -56,7 +58,7 @@ def test_parts_of_names_are_in_their_order(tmp_path: pathlib.Path) -> None:
     table = trials().iloc[:TRIALS].assign(condition="easy")
     folder = dataset(tmp_path / "bids", "sub-01_task-volatile_acq-easy_run-1")
     table.to_csv(tmp_path / "trials.csv", index=False)
-    said = done(run(tmp_path / "trials.csv", folder, run_by="run=run,acq=condition,sub=subject"))
+    said = succeeded(run(tmp_path / "trials.csv", folder, run_by="run=run,acq=condition,sub=subject"))
     assert "BIDS" not in said
     assert errors(tmp_path / "bids") == []
 
@@ -75,5 +77,5 @@ def test_parts_of_names_are_in_their_order(tmp_path: pathlib.Path) -> None:
 )
 def test_names_that_are_not_of_bids(tmp_path: pathlib.Path, changed: dict[str, str], by: str, said: str) -> None:
     table = trials().iloc[:TRIALS].assign(**changed)
-    assert said in " ".join(done(run(table, tmp_path / "events", by=by)).split())
-    assert said not in done(run(table, tmp_path / "others", by=by, events_format="nilearn"))
+    assert said in " ".join(succeeded(run(table, tmp_path / "events", by=by)).split())
+    assert said not in succeeded(run(table, tmp_path / "others", by=by, events_format="nilearn"))

@@ -1,4 +1,4 @@
-"""Processes of tests that get signals: the same whether the tests run at a terminal, in the background or under nohup."""
+"""`volatilis` as a process of its own: the same whether the tests run at a terminal, in the background or under nohup."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from typing import Any
 
-PROGRAM = "import sys; from volatilis.cli import main; sys.argv[0] = 'volatilis'; main()"
+COMMAND = (sys.executable, "-c", "import sys; from volatilis.cli import main; sys.argv[0] = 'volatilis'; main()")
 
 
 def default_signals() -> None:
@@ -19,7 +20,7 @@ def default_signals() -> None:
         signal.signal(number, signal.SIG_DFL)
 
 
-def started(*words: str, folder: pathlib.Path, ignoring: Sequence[int] = ()) -> subprocess.Popen[str]:
+def started(*words: object, folder: pathlib.Path, ignoring: Sequence[int] = ()) -> subprocess.Popen[str]:
     """A command of volatilis in a folder and in a session of its own, which ignores some signals from its start."""
 
     def prepare() -> None:
@@ -28,7 +29,7 @@ def started(*words: str, folder: pathlib.Path, ignoring: Sequence[int] = ()) -> 
             signal.signal(number, signal.SIG_IGN)
 
     return subprocess.Popen(
-        [sys.executable, "-c", PROGRAM, *words],
+        [*COMMAND, *map(str, words)],
         cwd=folder,
         env=os.environ,
         stdout=subprocess.DEVNULL,
@@ -39,10 +40,18 @@ def started(*words: str, folder: pathlib.Path, ignoring: Sequence[int] = ()) -> 
     )
 
 
-def wait_for(condition: Callable[[], bool], process: subprocess.Popen[str], seconds: float = 120.0) -> None:
-    """Until it is so, while the process runs."""
+def finished(*words: object, **options: Any) -> subprocess.CompletedProcess[str]:
+    """A command of volatilis, run to its end; `options` are those of `subprocess.run`."""
+    options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "timeout": 250} | options
+    return subprocess.run([*COMMAND, *map(str, words)], check=False, **options)
+
+
+def wait_for(
+    condition: Callable[[], Any], process: subprocess.Popen[Any] | None = None, seconds: float = 120.0, what: str = "it"
+) -> None:
+    """Until it is so; the process, where one is given, must not end before."""
     deadline = time.monotonic() + seconds
     while not condition():
-        assert process.poll() is None, "it ended too early"
-        assert time.monotonic() < deadline
+        assert process is None or process.poll() is None, "the process ended too early"
+        assert time.monotonic() < deadline, f"{what} did not happen within {seconds} seconds"
         time.sleep(0.02)

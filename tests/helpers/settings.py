@@ -242,3 +242,26 @@ def learners_with_belief(name: str) -> dict[str, Any]:
         makers |= GAUSSIAN_ONLY
         makers |= {"nas10": lambda f: vl.Nas10(f.sigma, P_C), "nas12": lambda f: vl.Nas12(f.sigma, P_C)}
     return {key: make(family) for key, make in makers.items()}
+
+
+def every_learner(family: Any) -> list[Any]:
+    """Every learner that takes the family, with few hypotheses."""
+    learners = [
+        vl.ExactBayes(family, 0.05),
+        vl.MessagePassing(family, 0.05, 5),
+        vl.ParticleFilter(family, 0.05, 7),
+        vl.StratifiedResampling(family, 0.05, 5),
+        vl.Merge(family, 0.05, 3),
+        vl.VarSMiLe(family, 0.1),
+        vl.SMiLe(family, 0.1),
+        vl.Leaky(family, 0.9),
+    ]
+    if isinstance(family, vl.Gaussian):
+        learners += [vl.Nas10Star(family, 0.05), vl.Nas12Star(family, 0.05)]
+        learners += [vl.Nas10(family.sigma, 0.05), vl.Nas12(family.sigma, 0.05)]
+    return learners
+
+
+def name_of(value: Any) -> str | None:
+    """A learner's name among the ids of a parametrised test; others have pytest's own."""
+    return f"{type(value).__name__}-{type(value.family).__name__}" if hasattr(value, "family") else None

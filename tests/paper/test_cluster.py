@@ -5,19 +5,18 @@ from __future__ import annotations
 import pathlib
 
 import pytest
-from typer.testing import CliRunner
 
 from tests.helpers import dask_cluster
+from tests.helpers.command_line import volatilis
 from volatilis._core.jobs import Threads
 from volatilis._core.terminal import Bars
-from volatilis.cli import app
 from volatilis.paper import settings
 
 from .sizes import TINY
 
 
 def order(out: pathlib.Path, *more: str) -> None:
-    done = CliRunner().invoke(app, ["paper", "2", "--size", "tiny", "--out", str(out), *more])
+    done = volatilis("paper", "2", "--size", "tiny", "--out", out, *more)
     assert done.exit_code == 0, done.output
 
 

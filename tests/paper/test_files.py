@@ -11,10 +11,8 @@ from typing import Any
 
 import pandas
 import pytest
-from click.testing import Result
-from typer.testing import CliRunner
 
-from volatilis.cli import app
+from tests.helpers.command_line import Done, volatilis
 from volatilis.experiments import sweep
 from volatilis.paper import settings
 from volatilis.paper.writing import room_in, save_picture, save_table
@@ -22,8 +20,8 @@ from volatilis.paper.writing import room_in, save_picture, save_table
 from .sizes import TINY
 
 
-def order(out: pathlib.Path) -> Result:
-    return CliRunner().invoke(app, ["paper", "2", "--size", "tiny", "--out", str(out)])
+def order(out: pathlib.Path) -> Done:
+    return volatilis("paper", "2", "--size", "tiny", "--out", out)
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +45,7 @@ def no_file_over(size: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
-def told(done: Result, out: pathlib.Path) -> None:
+def told(done: Done, out: pathlib.Path) -> None:
     assert done.exit_code == 2
     assert f"no room left in the folder {str(out)!r}" in done.output
     assert "Free some and give the same command again" in done.output

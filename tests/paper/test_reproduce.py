@@ -11,10 +11,9 @@ import sys
 import numpy as np
 import pandas
 import pytest
-from typer.testing import CliRunner
 
 import volatilis as vl
-from volatilis.cli import app
+from tests.helpers.command_line import volatilis
 from volatilis.cli.paper import EXAMPLES
 from volatilis.paper import settings
 from volatilis.paper.claims import Claim, lines, tally
@@ -88,7 +87,7 @@ def test_the_claims_can_be_read_in_a_pipe_and_are_counted(results: pathlib.Path,
     """80 columns, no colours, every claim whole, and at the end how many have which verdict."""
     monkeypatch.setitem(settings.SIZES, "tiny", TINY)
     monkeypatch.delenv("COLUMNS", raising=False)
-    done = CliRunner().invoke(app, ["paper", "claims", "--size", "tiny", "--out", str(results)])
+    done = volatilis("paper", "claims", "--size", "tiny", "--out", results)
     assert done.exit_code == 0
     lines = done.stdout.splitlines()
     assert max(map(len, lines)) <= 80
@@ -165,7 +164,7 @@ def test_figures_are_found_in_any_case() -> None:
     ],
 )
 def test_bad_orders_say_what_there_is(arguments: list[str], words: str, tmp_path: pathlib.Path) -> None:
-    done = CliRunner().invoke(app, ["paper", *arguments, "--out", str(tmp_path / "out")])
+    done = volatilis("paper", *arguments, "--out", tmp_path / "out")
     assert done.exit_code == 2
     assert words in done.output
     assert not (tmp_path / "out" / "report.html").exists()
@@ -173,7 +172,7 @@ def test_bad_orders_say_what_there_is(arguments: list[str], words: str, tmp_path
 
 def test_a_folder_that_cannot_be_written(tmp_path: pathlib.Path) -> None:
     (tmp_path / "file").write_text("")
-    done = CliRunner().invoke(app, ["paper", "1", "--out", str(tmp_path / "file" / "out")])
+    done = volatilis("paper", "1", "--out", tmp_path / "file" / "out")
     assert done.exit_code == 2
     assert "cannot write to the folder" in done.output
 
@@ -185,7 +184,7 @@ def test_help_is_quick_to_import() -> None:
 
 
 def test_help_has_examples_that_fit() -> None:
-    done = CliRunner().invoke(app, ["paper", "--help"], env={"COLUMNS": "80"})
+    done = volatilis("paper", "--help", width=80)
     assert "Examples:" in done.output
     for line in EXAMPLES.splitlines():
         assert line.strip() in done.output

@@ -9,24 +9,21 @@ import pickle
 import sys
 import threading
 import warnings
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-import matplotlib
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
 
 import volatilis as vl
 import volatilis.running.stream as stream_module
+from tests.helpers.settings import every_learner, name_of
 from volatilis.families._kinds import AnyFamily
 from volatilis.learners._base import Info
 from volatilis.learners._hypotheses import Hypotheses
 from volatilis.learners._kinds import learner_with_one_belief as own_learner
 from volatilis.learners._one_belief import OneBelief
-
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
 
 GAUSSIAN = vl.Gaussian(0.7, mu_0=0.2, sigma_0=2.0)
 CATEGORICAL = vl.Categorical(3, s=0.5)
@@ -49,24 +46,7 @@ def sequence(family: Any, T: int, seed: int = 11) -> np.ndarray:
     return vl.ChangingEnvironment(family, 0.1).sample(T, seed=seed).y
 
 
-def learners(family: Any) -> list[Any]:
-    all_families = [
-        vl.ExactBayes(family, 0.05),
-        vl.MessagePassing(family, 0.05, 5),
-        vl.ParticleFilter(family, 0.05, 7),
-        vl.StratifiedResampling(family, 0.05, 5),
-        vl.Merge(family, 0.05, 3),
-        vl.VarSMiLe(family, 0.1),
-        vl.SMiLe(family, 0.1),
-        vl.Leaky(family, 0.9),
-    ]
-    if not isinstance(family, vl.Gaussian):
-        return all_families
-    nassar = [vl.Nas10Star(family, 0.05), vl.Nas12Star(family, 0.05), vl.Nas10(family.sigma, 0.05), vl.Nas12(family.sigma, 0.05)]
-    return all_families + nassar
-
-
-EVERY_LEARNER = [*learners(GAUSSIAN), *learners(CATEGORICAL)]
+EVERY_LEARNER = [*every_learner(GAUSSIAN), *every_learner(CATEGORICAL)]
 SPOT_CHECKS = [
     vl.ExactBayes(FAMILIES["Bernoulli"], 0.05),
     vl.SMiLe(FAMILIES["Bernoulli"], 0.3),
@@ -83,10 +63,6 @@ SPOT_CHECKS = [
 ]
 ALL_CASES = EVERY_LEARNER + SPOT_CHECKS
 DETERMINISTIC = [learner for learner in EVERY_LEARNER if not isinstance(learner, (vl.ParticleFilter, vl.StratifiedResampling))]
-
-
-def name_of(value: Any) -> str:
-    return f"{type(value).__name__}-{type(value.family).__name__}" if hasattr(value, "family") else str(value)
 
 
 def every(learner_list: list[Any]) -> Any:
@@ -111,12 +87,6 @@ def assert_steps_are_rows(steps: list[vl.Step], trace: vl.Trace, start: int = 0)
     for name in trace.readouts:
         stepped = np.array([getattr(step, name) for step in steps])
         assert np.array_equal(stepped, getattr(trace, name)[start : start + len(steps)], equal_nan=True), name
-
-
-@pytest.fixture(autouse=True)
-def _close_figures() -> Iterator[None]:
-    yield
-    plt.close("all")
 
 
 # --- the same bits, however it runs ------------------------------------------------------------------------------------
@@ -348,7 +318,7 @@ def test_time_elapsed_before_the_first_observation_changes_nothing() -> None:
 
 def test_after_a_long_time_only_the_prior_is_left() -> None:
     gone = np.r_[4.0, 4.1, 3.9, np.full(2000, np.nan)]
-    for learner in learners(GAUSSIAN):
+    for learner in every_learner(GAUSSIAN):
         if not isinstance(learner, (vl.Leaky, vl.ParticleFilter, vl.StratifiedResampling)):
             trace = vl.run(learner, gone, missing="elapse")
             family = learner.family
@@ -475,7 +445,7 @@ def test_no_observation_gives_an_empty_trace(learner: Any) -> None:
 def test_one_observation() -> None:
     """The first observation follows a change with certainty: the belief is the prior's posterior, whatever the learner."""
     rho = (GAUSSIAN.sigma / GAUSSIAN.sigma_0) ** 2
-    for learner in learners(GAUSSIAN):
+    for learner in every_learner(GAUSSIAN):
         if isinstance(learner, (vl.Nas10, vl.Nas12, vl.SMiLe)):
             continue
         trace = vl.run(learner, [1.7])

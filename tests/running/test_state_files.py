@@ -24,6 +24,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import volatilis as vl
+from tests.helpers.settings import every_learner, name_of
 from volatilis.learners._hypotheses import Hypotheses
 from volatilis.running import state_files
 from volatilis.running.drivers import STEP_TAIL
@@ -38,32 +39,10 @@ CATEGORICAL_YS = RNG.integers(0, 3, 180)
 PLANE_YS = RNG.normal(size=(60, 2))
 
 
-def learners(family: Any) -> list[Any]:
-    return [
-        vl.ExactBayes(family, 0.05),
-        vl.MessagePassing(family, 0.05, 6),
-        vl.ParticleFilter(family, 0.05, 6),
-        vl.StratifiedResampling(family, 0.05, 6),
-        vl.Merge(family, 0.05, 4),
-        vl.VarSMiLe(family, 0.1),
-        vl.SMiLe(family, 0.1),
-        vl.Leaky(family, 0.9),
-    ]
-
-
-GAUSSIAN_ONLY = [
-    vl.Nas10Star(GAUSSIAN, 0.05),
-    vl.Nas12Star(GAUSSIAN, 0.05),
-    vl.Nas10(0.7, 0.05),
-    vl.Nas12(0.7, 0.05, mu_0=0.5, sigma_0=30.0),
-]
-CASES = [(learner, GAUSSIAN_YS) for learner in [*learners(GAUSSIAN), *GAUSSIAN_ONLY]]
-CASES += [(learner, CATEGORICAL_YS) for learner in learners(CATEGORICAL)]
+CASES = [(learner, GAUSSIAN_YS) for learner in every_learner(GAUSSIAN)]
+CASES += [(learner, CATEGORICAL_YS) for learner in every_learner(CATEGORICAL)]
+CASES += [(vl.Nas12(0.7, 0.05, mu_0=0.5, sigma_0=30.0), GAUSSIAN_YS)]
 CASES += [(vl.ParticleFilter(PLANE, 0.05, 5), PLANE_YS), (vl.ExactBayes(WISHART, 0.05), PLANE_YS)]
-
-
-def name_of(value: Any) -> str | None:
-    return f"{type(value).__name__}-{type(value.family).__name__}" if hasattr(value, "family") else ""
 
 
 def fed(learner: Any, ys: Any, count: int, **kwargs: Any) -> vl.Stream:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import functools
 import json
 import math
 import pathlib
@@ -11,19 +12,16 @@ import sys
 
 import pandas as pd
 import pytest
-from click.testing import Result
-from typer.testing import CliRunner
 
+from tests.helpers.command_line import volatilis
 from tests.helpers.paths import HELICOPTER, ada_learn_file, needs_ada_learn, needs_helicopter
-from volatilis.cli import app
 
 from .tasks import simulated
 
 GAUSSIAN = "gaussian:sigma=0.5"
 
 
-def command(*arguments: object) -> Result:
-    return CliRunner().invoke(app, ["separate", *map(str, arguments)])
+separate = functools.partial(volatilis, "separate")
 
 
 @pytest.fixture
@@ -34,20 +32,20 @@ def table(tmp_path: pathlib.Path) -> pathlib.Path:
 
 
 def test_tables_and_advice(table: pathlib.Path) -> None:
-    done = command(table, "--family", GAUSSIAN, "--learner", "nas12*:p_c=0.1", "--learner", "merge:n=1,p_c=0.1")
+    done = separate(table, "--family", GAUSSIAN, "--learner", "nas12*:p_c=0.1", "--learner", "merge:n=1,p_c=0.1")
     assert done.exit_code == 0, done.output
     for words in ("450 trials in 3 runs", "VIF among all", "infinite", "no: identical", "Prediction 1", "Prediction 2", "Advice"):
         assert words in done.output
 
 
 def test_one_learner_has_the_average_surprises_too(table: pathlib.Path) -> None:
-    done = command(table, "--family", GAUSSIAN, "--learner", "nas12*:p_c=0.1")
+    done = separate(table, "--family", GAUSSIAN, "--learner", "nas12*:p_c=0.1")
     assert "Shannon +" in done.output
     assert "VIF among all" not in done.output
 
 
 def test_quiet_is_advice_only(table: pathlib.Path) -> None:
-    done = command(table, "--family", GAUSSIAN, "--learner", "nas12*:p_c=0.1", "--quiet")
+    done = separate(table, "--family", GAUSSIAN, "--learner", "nas12*:p_c=0.1", "--quiet")
     assert done.output.startswith("- ")
     assert "Pairs" not in done.output
 
@@ -56,7 +54,7 @@ def test_quiet_is_advice_only(table: pathlib.Path) -> None:
 def test_the_table_of_pairs(ending: str, table: pathlib.Path, tmp_path: pathlib.Path) -> None:
     out = tmp_path / f"pairs.{ending}"
     learners = ("--learner", "nas12*:p_c=0.1", "--learner", "merge:n=1,p_c=0.1")
-    done = command(table, "--family", GAUSSIAN, *learners, "--out", out, "-q", "--measures", "shannon_surprise,adaptation_rate")
+    done = separate(table, "--family", GAUSSIAN, *learners, "--out", out, "-q", "--measures", "shannon_surprise,adaptation_rate")
     assert done.exit_code == 0, done.output
     reader = {"tsv": pd.read_table, "parquet": pd.read_parquet, "jsonl": lambda p: pd.read_json(p, lines=True)}
     found = reader.get(ending, pd.read_csv)(out)
@@ -69,7 +67,7 @@ def test_the_table_of_pairs(ending: str, table: pathlib.Path, tmp_path: pathlib.
 
 
 def test_pairs_on_standard_output(table: pathlib.Path) -> None:
-    done = command(table, "--family", GAUSSIAN, "--learner", "nas12*:p_c=0.1", "--out", "-")
+    done = separate(table, "--family", GAUSSIAN, "--learner", "nas12*:p_c=0.1", "--out", "-")
     rows = list(csv.DictReader(done.stdout.splitlines()))
     assert len(rows) == 15
     assert "Advice" not in done.output
@@ -77,7 +75,7 @@ def test_pairs_on_standard_output(table: pathlib.Path) -> None:
 
 def test_selections_are_written(table: pathlib.Path, tmp_path: pathlib.Path) -> None:
     out = tmp_path / "counts.jsonl"
-    assert command(table, "--family", GAUSSIAN, "--learner", "nas12*:p_c=0.1", "--selections", out, "-q").exit_code == 0
+    assert separate(table, "--family", GAUSSIAN, "--learner", "nas12*:p_c=0.1", "--selections", out, "-q").exit_code == 0
     rows = [json.loads(line) for line in out.read_text().splitlines()]
     assert len(rows) == 22 + 16
     assert all(row["shannon"] is None for row in rows if row["trials"] == 0)
@@ -86,12 +84,12 @@ def test_selections_are_written(table: pathlib.Path, tmp_path: pathlib.Path) -> 
 @pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
 def test_the_picture(ending: str, table: pathlib.Path, tmp_path: pathlib.Path) -> None:
     out = tmp_path / f"apart.{ending}"
-    done = command(table, "--family", GAUSSIAN, "--learner", "nas12*:p_c=0.1", "--plot", out, "-q")
+    done = separate(table, "--family", GAUSSIAN, "--learner", "nas12*:p_c=0.1", "--plot", out, "-q")
     assert done.exit_code == 0, done.output
     start = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}[ending]
     first = out.read_bytes()
     assert first.startswith(start)
-    command(table, "--family", GAUSSIAN, "--learner", "nas12*:p_c=0.1", "--plot", out, "-q")
+    separate(table, "--family", GAUSSIAN, "--learner", "nas12*:p_c=0.1", "--plot", out, "-q")
     assert out.read_bytes() == first
 
 
@@ -112,7 +110,7 @@ def test_the_picture(ending: str, table: pathlib.Path, tmp_path: pathlib.Path) -
 )
 def test_wrong_input(arguments: tuple[str, ...], words: str, table: pathlib.Path, tmp_path: pathlib.Path) -> None:
     before = sorted(tmp_path.iterdir())
-    done = command(table, "--family", GAUSSIAN, "--learner", "nas12*:p_c=0.1", *arguments)
+    done = separate(table, "--family", GAUSSIAN, "--learner", "nas12*:p_c=0.1", *arguments)
     assert done.exit_code == 2
     assert words in done.stderr
     assert done.stderr.startswith("volatilis separate: ")
@@ -124,7 +122,7 @@ def test_no_output_is_written_over_the_table_or_another(table: pathlib.Path, tmp
     (tmp_path / "link.csv").symlink_to(table)
     for out, said in ((table, "is also the table"), (tmp_path / "link.csv", "is also the table"), (other, "is also --out")):
         more = ("--selections", other) if out == other else ()
-        done = command(table, "--family", GAUSSIAN, "--learner", "nas12*:p_c=0.1", "--out", out, *more)
+        done = separate(table, "--family", GAUSSIAN, "--learner", "nas12*:p_c=0.1", "--out", out, *more)
         assert done.exit_code == 2
         assert said in done.stderr
     assert table.read_bytes() == before
@@ -134,7 +132,7 @@ def test_no_output_is_written_over_the_table_or_another(table: pathlib.Path, tmp
 def test_no_selections_to_write(tmp_path: pathlib.Path) -> None:
     path, out = tmp_path / "trials.csv", tmp_path / "counts.csv"
     simulated("bernoulli").to_csv(path, index=False)
-    done = command(path, "--family", "bernoulli", "--learner", "varsmile:m=0.1", "--selections", out)
+    done = separate(path, "--family", "bernoulli", "--learner", "varsmile:m=0.1", "--selections", out)
     assert done.exit_code == 2
     assert "there are no selections" in done.stderr
     assert not out.exists()
@@ -151,7 +149,7 @@ def test_a_reader_that_goes_away(tmp_path: pathlib.Path) -> None:
 
 
 def test_help_has_examples() -> None:
-    done = CliRunner().invoke(app, ["separate", "--help"])
+    done = volatilis("separate", "--help")
     assert done.exit_code == 0
     assert "Examples:" in done.output
 
@@ -169,7 +167,7 @@ def test_helicopter_task(tmp_path: pathlib.Path) -> None:
     )
     columns = ("--outcome", "x_t", "--by", "subj_num,sigma", "--reset", "new_block", "--prediction", "b_t")
     family = ("--family", "gaussian:sigma=column:sigma,mu_0=150,sigma_0=87", "--learner", "nas12*:p_c=0.1")
-    done = command(path, *columns, *family, "--out", out, "--selections", counts, "-q")
+    done = separate(path, *columns, *family, "--out", out, "--selections", counts, "-q")
     assert done.exit_code == 0, done.output
     pairs = pd.read_csv(out).set_index(["first", "second"])
     shannon = pairs.loc[("nas12_star_log_bayes_factor_surprise", "nas12_star_shannon_surprise")]
@@ -189,7 +187,7 @@ def test_helicopter_task(tmp_path: pathlib.Path) -> None:
 def test_ada_learn_probabilities_have_a_flat_prior(tmp_path: pathlib.Path) -> None:
     path, out = ada_learn_file("ada-prob"), tmp_path / "pairs.csv"
     columns = ("--by", "subject_idx,session_idx", "--trial", "outcome_idx")
-    done = command(path, *columns, "--family", "bernoulli", "--learner", "varsmile:m=0.05", "--out", out, "-q")
+    done = separate(path, *columns, "--family", "bernoulli", "--learner", "varsmile:m=0.05", "--out", out, "-q")
     assert done.exit_code == 0, done.output
     pairs = pd.read_csv(out).set_index(["first", "second"])
     shannon = pairs.loc[("varsmile_log_bayes_factor_surprise", "varsmile_shannon_surprise")]
@@ -202,6 +200,6 @@ def test_ada_learn_positions_with_the_persons_estimates(tmp_path: pathlib.Path) 
     path, counts = ada_learn_file("ada-pos"), tmp_path / "counts.csv"
     columns = ("--by", "subject_idx,session_idx", "--trial", "outcome_idx", "--estimate", "estimate")
     family = ("--family", "gaussian:sigma=0.0333,mu_0=0.5,sigma_0=0.23", "--learner", "merge:n=10,p_c=0.1")
-    done = command(path, *columns, *family, "--selections", counts, "-q")
+    done = separate(path, *columns, *family, "--selections", counts, "-q")
     assert done.exit_code == 0, done.output
     assert pd.read_csv(counts).query("prediction == 1")["trials"].sum() > 1000

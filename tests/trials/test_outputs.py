@@ -6,14 +6,14 @@ import os
 import pathlib
 import resource
 import subprocess
-import sys
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
-COMMAND = [sys.executable, "-c", "from volatilis.cli import main; main()"]
+from tests.helpers.processes import COMMAND, finished
+
 LEARNS = ["--family", "gaussian:sigma=1,sigma_0=3", "--learner", "varsmile:m=0.1"]
 HAS_FULL = pytest.mark.skipif(not pathlib.Path("/dev/full").exists(), reason="this system has no /dev/full")
 
@@ -33,8 +33,7 @@ def run(*options: Any, stdout: Any = subprocess.PIPE, largest: int | None = None
         if largest is not None:
             resource.setrlimit(resource.RLIMIT_FSIZE, (largest, largest))
 
-    arguments = [*COMMAND, *map(str, options)]
-    return subprocess.run(arguments, stdout=stdout, stderr=subprocess.PIPE, text=True, check=False, preexec_fn=limit, timeout=120)
+    return finished(*options, stdout=stdout, preexec_fn=limit)
 
 
 def test_a_link_stays_and_its_file_is_replaced(tmp_path: pathlib.Path, table: pathlib.Path) -> None:

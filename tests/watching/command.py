@@ -5,19 +5,18 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
-import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 import volatilis as vl
+from tests.helpers import processes
 from tests.helpers.processes import default_signals
 from volatilis._core.seeds import named_seed
 from volatilis.catalogue import make_family, make_learner, parse_family, parse_learner
 
-COMMAND = [sys.executable, "-c", "from volatilis.cli import main; main()", "watch"]
+COMMAND = [*processes.COMMAND, "watch"]
 FAMILY, LEARNER = "gaussian:sigma=1,mu_0=20,sigma_0=10", "varsmile:m=0.001"
 BOTH = ["--family", FAMILY, "--learner", LEARNER]
 
@@ -37,13 +36,6 @@ def started(*options: Any, **pipes: Any) -> subprocess.Popen[bytes]:
 
 def rows(text: str | bytes) -> list[dict[str, Any]]:
     return [json.loads(line) for line in text.splitlines()]
-
-
-def until(condition: Callable[[], Any], what: str, seconds: float = 60.0) -> None:
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, f"{what} did not happen within {seconds} seconds"
-        time.sleep(0.02)
 
 
 def learner_of(family: str = FAMILY, learner: str = LEARNER) -> Any:

@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.helpers.processes import wait_for
 from volatilis.catalogue import parse_family, parse_learner
 from volatilis.trials import RunRequest, compute
 
-from .command import BOTH, COMMAND, by_streams, keyed_lines, learner_of, resident, rows, sensor_values, started, until, watch
+from .command import BOTH, COMMAND, by_streams, keyed_lines, learner_of, resident, rows, sensor_values, started, watch
 
 VALUES = sensor_values(600, seed=5)
 KEYS = np.random.default_rng(6).choice(["a", "b"], 600).tolist()
@@ -262,7 +263,7 @@ def test_after_kill_9_every_line_is_counted_once(tmp_path: pathlib.Path, when: i
             file.write(line[7:])
             if i == (when + 1) * 1500:
                 file.flush()
-                until(lambda: out.exists() and out.stat().st_size > 100_000 * when, "output")
+                wait_for(lambda: out.exists() and out.stat().st_size > 100_000 * when, what="output")
                 process.kill()
                 process.communicate()
     assert process.returncode == -signal.SIGKILL
@@ -323,10 +324,10 @@ def test_a_rotated_log_is_followed(tmp_path: pathlib.Path) -> None:
     log, out = tmp_path / "log", tmp_path / "out"
     log.write_text("20\n21\n")
     process = started(log, "--follow", "--out", out, stdin=subprocess.DEVNULL)
-    until(lambda: out.exists() and out.read_bytes().count(b"\n") == 2, "two lines")
+    wait_for(lambda: out.exists() and out.read_bytes().count(b"\n") == 2, what="two lines")
     os.rename(log, tmp_path / "log.1")
     log.write_text("22\n")
-    until(lambda: out.read_bytes().count(b"\n") == 3, "the line of the new file")
+    wait_for(lambda: out.read_bytes().count(b"\n") == 3, what="the line of the new file")
     process.send_signal(signal.SIGTERM)
     code, _, error = ended(process)
     assert code == 143

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import volatilis as vl
-from tests.helpers.settings import SETTINGS, observations
+from tests.helpers.settings import SETTINGS, every_learner, name_of, observations
 from volatilis.learners._base import put
 from volatilis.learners._hypotheses import Hypotheses
 from volatilis.running.drivers import ELAPSE, OBSERVE, SKIP
@@ -20,26 +20,14 @@ GAUSSIAN = vl.Gaussian(0.7, mu_0=0.2, sigma_0=2.0)
 KEYS = ["a", "b", "c"]
 
 
-def learners(family: Any) -> list[Any]:
-    return [
-        vl.ExactBayes(family, 0.05),
-        vl.MessagePassing(family, 0.05, 5),
-        vl.ParticleFilter(family, 0.05, 7),
-        vl.StratifiedResampling(family, 0.05, 5),
-        vl.Merge(family, 0.05, 3),
-        vl.VarSMiLe(family, 0.1),
-        vl.Leaky(family, 0.9),
-    ]
-
-
-CASES = [(learner, "gaussian") for learner in [*learners(GAUSSIAN), vl.SMiLe(GAUSSIAN, 0.1), vl.Nas12Star(GAUSSIAN, 0.05)]]
-CASES += [(learner, "categorical") for learner in learners(SETTINGS["categorical"].family)[::2]]
+KINDS = (vl.ExactBayes, vl.MessagePassing, vl.ParticleFilter, vl.StratifiedResampling, vl.Merge, vl.VarSMiLe, vl.Leaky)
+LEARNERS = [learner for learner in every_learner(GAUSSIAN) if isinstance(learner, KINDS)]
+CASES = [(learner, "gaussian") for learner in [*LEARNERS, vl.SMiLe(GAUSSIAN, 0.1), vl.Nas12Star(GAUSSIAN, 0.05)]]
+CASES += [
+    (learner, "categorical") for learner in every_learner(SETTINGS["categorical"].family) if isinstance(learner, KINDS[::2])
+]
 CASES += [(cls(SETTINGS[n].family, 0.1, 3), n) for n in ("poisson", "multivariate") for cls in (vl.Merge, vl.ParticleFilter)]
 CASES += [(vl.VarSMiLe(SETTINGS[name].family, 0.1), name) for name in ("bernoulli", "exponential", "unknown-covariance")]
-
-
-def name_of(value: Any) -> str:
-    return type(value).__name__ if hasattr(value, "family") else str(value)
 
 
 def advanced(keyed: Keyed, values: Any, keys: list[str], events: Any, block: int) -> dict[str, np.ndarray]:
@@ -74,7 +62,7 @@ def test_interleaved_keys_are_streams(learner: Any, setting: str, block: int) ->
     same(learner, advanced(Keyed(learner, 0), values, keys, events, block), by_streams(learner, values, keys))
 
 
-@pytest.mark.parametrize("learner", learners(GAUSSIAN), ids=name_of)
+@pytest.mark.parametrize("learner", LEARNERS, ids=name_of)
 @pytest.mark.parametrize(("missing", "event"), [("elapse", ELAPSE), ("skip", SKIP)])
 def test_missing_observations(learner: Any, missing: str, event: int) -> None:
     rng = np.random.default_rng(4)

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
-from volatilis.cli import app
+from tests.helpers.command_line import volatilis
 
 from .command import rows, watch
 
@@ -37,9 +36,7 @@ def means(keys: list[Any], folder: pathlib.Path, kind: str) -> tuple[list[float]
     watched = watch(path, "--key", "sensor", *FAMILY, *LEARNER, both=False)
     assert watched.returncode == 0, watched.stderr
     out = folder / "out.jsonl"
-    ran = CliRunner().invoke(
-        app, ["run", str(path), "--outcome", "value", "--by", "sensor", *FAMILY, *LEARNER, "--out", str(out)]
-    )
+    ran = volatilis("run", path, "--outcome", "value", "--by", "sensor", *FAMILY, *LEARNER, "--out", out)
     assert ran.exit_code == 0, ran.stderr
     groups = int(ran.stderr.split(" groups")[0].split()[-1])
     return [row["mean"] for row in rows(watched.stdout)], [row["particle_filter_mean"] for row in rows(out.read_text())], groups

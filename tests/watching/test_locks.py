@@ -9,10 +9,11 @@ import subprocess
 
 import pytest
 
+from tests.helpers.processes import wait_for
 from volatilis.watching.output import lock
 from volatilis.watching.state import state_locked
 
-from .command import rows, started, until, watch
+from .command import rows, started, watch
 
 
 @pytest.fixture
@@ -28,14 +29,14 @@ def test_a_second_watch_is_refused_and_the_first_goes_on(log: pathlib.Path, tmp_
     options = ["--out", out, *(["--state", tmp_path / "kept"] if option == "--state" else [])]
     process = started(log, "--follow", *options, stdin=subprocess.DEVNULL)
     try:
-        until(lambda: out.exists() and len(rows(out.read_text())) == 2, "both lines")
+        wait_for(lambda: out.exists() and len(rows(out.read_text())) == 2, what="both lines")
         done = watch(log, *options)
         path = out if option == "--out" else tmp_path / "kept"
         assert done.returncode == 2
         assert f"{path} is in use: another volatilis watch has it as {option}; stop that one first" in done.stderr
         with log.open("a") as file:
             file.write("22\n")
-        until(lambda: len(rows(out.read_text())) == 3, "the third line")
+        wait_for(lambda: len(rows(out.read_text())) == 3, what="the third line")
     finally:
         process.kill()  # kill -9: nothing is left that would refuse the next
         process.communicate(timeout=60)

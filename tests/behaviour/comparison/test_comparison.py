@@ -8,10 +8,10 @@ import pathlib
 import numpy as np
 import pytest
 from scipy.special import logsumexp
-from typer.testing import CliRunner
 
 import volatilis as vl
 from tests.behaviour.simulated import FAMILY, FAMILY_TEXT, trials_of
+from tests.helpers.command_line import volatilis
 from volatilis.behaviour.comparison.criteria import (
     BLOCKS,
     TRIALS,
@@ -31,7 +31,6 @@ from volatilis.behaviour.likelihood import log_likelihood
 from volatilis.behaviour.models import Model
 from volatilis.behaviour.people import Person
 from volatilis.behaviour.recovery.simulation import simulate
-from volatilis.cli import app
 from volatilis.plots import comparison as picture
 
 VARSMILE = Model.parse(FAMILY_TEXT, "varsmile:m=free", "gaussian:sd=free")
@@ -247,7 +246,7 @@ ASKED = (
 def test_the_command(table: pathlib.Path, tmp_path: pathlib.Path) -> None:
     out, summary, plot, store = (str(tmp_path / name) for name in ("people.csv", "group.tsv", "picture.png", "fits"))
     words = ["compare", str(table), *ASKED, "--starts", "2", "--workers", "1", "--block", "block", "--store", store]
-    done = CliRunner().invoke(app, [*words, "--out", out, "--summary", summary, "--plot", plot])
+    done = volatilis(*words, "--out", out, "--summary", summary, "--plot", plot)
     assert done.exit_code == 0, done.output
     assert "6 people, 2 models, by -BIC / 2" in done.output
     assert "Cross-validation of everybody: 2 folds made of blocks." in done.output
@@ -275,7 +274,7 @@ def test_the_command(table: pathlib.Path, tmp_path: pathlib.Path) -> None:
     ],
 )
 def test_what_the_command_refuses(table: pathlib.Path, more: tuple[str, ...], words: str) -> None:
-    done = CliRunner().invoke(app, ["compare", str(table), *ASKED, *more])
+    done = volatilis("compare", table, *ASKED, *more)
     assert done.exit_code == 2
     assert words in done.output
     assert "Traceback" not in done.output

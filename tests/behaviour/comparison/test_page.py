@@ -8,10 +8,9 @@ import shlex
 import sys
 
 import pytest
-from typer.testing import CliRunner
 
+from tests.helpers.command_line import volatilis
 from tests.helpers.paths import HOW_TO
-from volatilis.cli import app
 
 
 def commands() -> dict[tuple[str, str], tuple[list[str], list[str]]]:
@@ -34,7 +33,7 @@ def test_the_page_shows_what_its_commands_say(
     words, shown = commands()[which]
     monkeypatch.setattr(sys, "argv", ["mixed_people.py", which[1], "80" if which[1] == "trials.csv" else "15"])
     runpy.run_path(str(HOW_TO / "mixed_people.py"))
-    done = CliRunner().invoke(app, [*words, "--workers", "1"])
+    done = volatilis(*words, "--workers", "1")
     assert done.exit_code == 0, done.stderr
     said = [line.rstrip() for line in done.stdout.split("\n")]
     assert [line for line in shown if line not in said] == []

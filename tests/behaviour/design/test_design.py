@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
+import functools
 import math
-import os
 import pathlib
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
-from typer.testing import CliRunner
 
 import volatilis as vl
+from tests.helpers.command_line import volatilis
 from volatilis.behaviour.design import Setting, choose, power, smallest
 from volatilis.behaviour.design.experiment import Power, _predictions_of, _scores, _store, noise_of, wilson
 from volatilis.behaviour.design.sequences import criteria
 from volatilis.behaviour.indicators import FirstWindow, SecondWindow
-from volatilis.cli import app
 from volatilis.predictions.hypotheses import decide
 
 SMALL = Setting(learners=("nas12*:p_c=0.1", "varsmile:m=0.1"), subjects=(3, 6), trials=(60, 120), response_noise=1.0)
@@ -304,14 +303,12 @@ ASKED = ["design", "--family", "gaussian:sigma=10,mu_0=150,sigma_0=20", "--p-c",
 QUICK = ["--subjects", "3,6", "--trials", "60", "--repeats", "4", "--workers", "1"]
 
 
-def volatilis(*words: str | os.PathLike[str]) -> tuple[int, str, str]:
-    done = CliRunner(env={"COLUMNS": "120"}).invoke(app, [os.fspath(word) for word in words])
-    return done.exit_code, done.stdout, done.stderr
+design = functools.partial(volatilis, width=120)
 
 
 def test_tables_picture_and_sequence(tmp_path: pathlib.Path) -> None:
     outputs = ["--out", tmp_path / "p.csv", "--plot", tmp_path / "p.png", "--sequence", tmp_path / "s.csv"]
-    code, out, said = volatilis(*ASKED, *QUICK, *outputs, "--candidates", "10", "--tries", "10", "--learner", "varsmile:m=0.1")
+    code, out, said = design(*ASKED, *QUICK, *outputs, "--candidates", "10", "--tries", "10", "--learner", "varsmile:m=0.1")
     assert code == 0, said
     assert "Power with random sequences, 4 experiments each" in out
     assert "smallest design (chosen)" in out
@@ -330,7 +327,7 @@ def test_tables_picture_and_sequence(tmp_path: pathlib.Path) -> None:
 def test_the_windows_of_predict(tmp_path: pathlib.Path) -> None:
     """As options, the same as in Python; and other windows give another power."""
     words = ["--prediction-window", "0.8,0.4", "--errors", "0.2,0.8,0.2", "--probabilities", "0.05,0.4,0.05", "--p-width", "0.04"]
-    code, _, said = volatilis(*ASKED, *QUICK, *words, "--least", "2", "--out", tmp_path / "p.csv")
+    code, _, said = design(*ASKED, *QUICK, *words, "--least", "2", "--out", tmp_path / "p.csv")
     assert code == 0, said
     first = FirstWindow(prediction=0.8, prediction_width=0.4, errors=(0.2, 0.4, 0.6, 0.8), least=2)
     second = SecondWindow(p=tuple(k / 20 for k in range(1, 9)), p_width=0.04, least=2)
@@ -339,7 +336,7 @@ def test_the_windows_of_predict(tmp_path: pathlib.Path) -> None:
     found = power(usual._replace(first_window=first, second_window=second), 4, workers=1)
     assert share.tolist() == found.share.ravel().tolist()
     assert share.tolist() != power(usual, 4, workers=1).share.ravel().tolist()
-    code, _, said = volatilis(*ASKED, *QUICK, "--p-width", "0.05")
+    code, _, said = design(*ASKED, *QUICK, "--p-width", "0.05")
     assert code == 2
     assert "p_width = 0.05 is not below the smallest probability" in said
 
@@ -368,13 +365,13 @@ def test_units_of_the_outcome_do_not_matter() -> None:
     ],
 )
 def test_mistakes(words: list[str], message: str) -> None:
-    code, _, said = volatilis(*ASKED, *QUICK, *words)
+    code, _, said = design(*ASKED, *QUICK, *words)
     assert code == 2
     assert message in said
 
 
 def test_a_first_learner_without_a_belief() -> None:
     leaky = ["design", "--family", "gaussian:sigma=0.5", "--p-c", "0.1", "--learner", "leaky:omega=0.5", *QUICK]
-    code, _, said = volatilis(*leaky)
+    code, _, said = design(*leaky)
     assert code == 2
     assert "Leaky has no belief" in said

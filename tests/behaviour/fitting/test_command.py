@@ -3,53 +3,29 @@
 from __future__ import annotations
 
 import csv
+import functools
 import json
 import os
 import pathlib
 import shlex
 import signal
-import subprocess
-import sys
-import time
 
 import numpy as np
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
 
 import volatilis as vl
-from tests.behaviour.simulated import FAMILY, FAMILY_TEXT, gaussian_person
-from tests.helpers.processes import default_signals
+from tests.behaviour.simulated import COLUMNS, FAMILY, FAMILY_TEXT, save_rows, write_people
+from tests.helpers.command_line import volatilis
+from tests.helpers.processes import finished, started, wait_for
 from tests.helpers.tables import read_table
 from volatilis.behaviour.fitting.fit import fit, intervals
 from volatilis.behaviour.fitting.results import load
 from volatilis.behaviour.models import Model
 from volatilis.behaviour.people import Source, read_people
 from volatilis.behaviour.responses.registry import RESPONSES
-from volatilis.cli import app
 
-HEAD = ["subject", "block", "trial", "outcome", "prediction"]
-
-
-def write_people(path: pathlib.Path, count: int = 3, length: int = 80) -> list[list[object]]:
-    rows: list[list[object]] = []
-    for i in range(count):
-        part = gaussian_person(str(i), 0.3, 8.0, i, length).parts[0]
-        rows += [[f"s{i}", 1 + t // 40, t + 1, part.values[t], part.given[t]] for t in range(length)]
-    save_rows(path, rows)
-    return rows
-
-
-def save_rows(path: pathlib.Path, rows: list[list[object]]) -> None:
-    with path.open("w", newline="") as file:
-        csv.writer(file).writerows([HEAD, *rows])
-
-
-def run(*words: object) -> tuple[int, str, str]:
-    done = CliRunner().invoke(app, ["fit", *map(str, words)])
-    return done.exit_code, done.stdout, done.stderr
-
-
+run = functools.partial(volatilis, "fit")
 BASE = ("--family", FAMILY_TEXT, "--learner", "varsmile:m=free", "--workers", 1)
 
 
@@ -112,7 +88,7 @@ def test_blocks_catch_trials_and_missing_values_reach_the_likelihood(tmp_path: p
     given[10][4], given[20][3] = "", ""
     path = tmp_path / "people.csv"
     with path.open("w", newline="") as file:
-        csv.writer(file).writerows([[*HEAD, "shown"], *given])
+        csv.writer(file).writerows([[*COLUMNS, "shown"], *given])
     model = Model.parse(FAMILY_TEXT, "varsmile:m=0.3", "gaussian:sd=8")
     source = Source(path, block="block", catch="shown", missing="elapse")
     part = read_people(source, model).persons[0].parts[0]
@@ -237,31 +213,17 @@ def test_a_stopped_run_ends_and_goes_on(tmp_path: pathlib.Path) -> None:
     write_people(tmp_path / "people.csv", 12)
     store = tmp_path / "store"
     words = ["fit", "people.csv", *map(str, BASE[:-1]), "2", "--starts", "3000", "--store", "store", "--out", "fits.csv"]
-    program = "import sys; from volatilis.cli import main; sys.argv[0] = 'volatilis'; main()"
-    process = subprocess.Popen(
-        [sys.executable, "-c", program, *words],
-        cwd=tmp_path,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=os.environ,
-        start_new_session=True,
-        preexec_fn=default_signals,
-    )
-    deadline = time.monotonic() + 120.0
-    while not (store / "fits.jsonl").exists() or not (store / "fits.jsonl").read_bytes().count(b"\n"):
-        assert process.poll() is None, process.stderr
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-    os.killpg(process.pid, signal.SIGINT)
-    _, said = process.communicate(timeout=120)
+    with started(*words, folder=tmp_path) as process:
+        wait_for(lambda: (store / "fits.jsonl").exists() and b"\n" in (store / "fits.jsonl").read_bytes(), process)
+        os.killpg(process.pid, signal.SIGINT)
+        _, said = process.communicate(timeout=120)
     assert process.returncode == 130, said
     assert "What is done is kept in store; the same command goes on from there." in said
     assert "Traceback" not in said
     done = (store / "fits.jsonl").read_text().count("\n")
     assert 1 <= done < 12
     assert not (tmp_path / "fits.csv").exists()
-    again = subprocess.run([sys.executable, "-c", program, *words], cwd=tmp_path, env=os.environ, check=False, timeout=250)
-    assert again.returncode == 0
+    assert finished(*words, cwd=tmp_path).returncode == 0
     assert (store / "fits.jsonl").read_text().count("\n") == 12
     assert len(pd.read_csv(tmp_path / "fits.csv")) == 24
 
@@ -295,7 +257,7 @@ def test_dask_gives_the_same_table(method: str, tmp_path: pathlib.Path) -> None:
 
 
 def test_the_list_names_every_response_model_and_its_parameters() -> None:
-    done = CliRunner().invoke(app, ["responses"])
+    done = volatilis("responses")
     assert done.exit_code == 0
     for name, cls in RESPONSES.items():
         assert name in done.stdout

@@ -7,12 +7,11 @@ import runpy
 import shlex
 
 import pytest
-from typer.testing import CliRunner
 
+from tests.helpers.command_line import volatilis
 from tests.helpers.paths import DOCS, HOW_TO
 from volatilis.behaviour.responses import registry
 from volatilis.behaviour.responses.registry import RESPONSES
-from volatilis.cli import app
 
 
 def commands() -> list[tuple[list[str], list[str]]]:
@@ -30,7 +29,7 @@ def test_the_page_shows_what_its_commands_say(tmp_path: pathlib.Path, monkeypatc
     runpy.run_path(str(HOW_TO / "people.py"))
     assert len(commands()) == 3
     for words, shown in commands():
-        done = CliRunner().invoke(app, [*words, "--workers", "1"])
+        done = volatilis(*words, "--workers", "1")
         assert done.exit_code == 0, done.stderr
         said = [line.rstrip() for line in done.stderr.split("\n") if line.strip() and not line.startswith("fits: ")]  # progress
         assert said == [line for line in shown if line.strip()]
@@ -53,7 +52,7 @@ def test_the_response_model_of_the_page(tmp_path: pathlib.Path, monkeypatch: pyt
         "2",
     ]
     careful = ["--own", str(HOW_TO / "careful.py"), "--response", "careful:sd=free,care=free"]
-    done = CliRunner().invoke(app, ["fit", "people.csv", *words, *careful])
+    done = volatilis("fit", "people.csv", *words, *careful)
     RESPONSES.pop("careful", None)
     assert done.exit_code == 0, done.stderr
     assert "care is at its bound" in done.stderr

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import os
+import functools
 import pathlib
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
 
+from tests.helpers.command_line import volatilis
 from tests.helpers.tables import read_table
 from tests.predictions.people import table
 from volatilis.behaviour.fitting.jobs import FitOptions
 from volatilis.behaviour.indicators import PredictRequest, PredictResult, predict
 from volatilis.behaviour.people import Source
-from volatilis.cli import app
 from volatilis.predictions.hypotheses import BAYES_FACTOR, SHANNON
 
 FAMILY = "gaussian:sigma=10,mu_0=150,sigma_0=20"
@@ -30,9 +29,7 @@ def trials(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     return path
 
 
-def volatilis(*words: str | os.PathLike[str]) -> tuple[int, str, str]:
-    done = CliRunner(env={"COLUMNS": "120"}).invoke(app, ["predict", *(os.fspath(word) for word in words)])
-    return done.exit_code, done.stdout, done.stderr
+run = functools.partial(volatilis, "predict", width=120)
 
 
 def changed(trials: pathlib.Path, folder: pathlib.Path, **columns: object) -> pathlib.Path:
@@ -47,7 +44,7 @@ def values(found: PredictResult) -> list[float]:
 
 def test_verdicts_tables_and_picture(trials: pathlib.Path, tmp_path: pathlib.Path) -> None:
     outputs = ["--out", tmp_path / "h.csv", "--people", tmp_path / "p.tsv", "--plot", tmp_path / "p.png"]
-    code, out, said = volatilis(trials, "--indicator", "pupil", "--family", FAMILY, "--learner", "nas12*:p_c=free", *outputs)
+    code, out, said = run(trials, "--indicator", "pupil", "--family", FAMILY, "--learner", "nas12*:p_c=free", *outputs)
     assert code == 0, said
     assert "6 people, 1,800 trials, indicator 'pupil'" in out
     assert "fitted, median and middle half of people: p_c 0.1" in out
@@ -65,7 +62,7 @@ def test_verdicts_tables_and_picture(trials: pathlib.Path, tmp_path: pathlib.Pat
 
 
 def test_people_s_own_predictions_and_confidence_need_no_learner(trials: pathlib.Path) -> None:
-    code, out, _ = volatilis(trials, "--indicator", "pupil", "--family", FAMILY, "--confidence", "sure")
+    code, out, _ = run(trials, "--indicator", "pupil", "--family", FAMILY, "--confidence", "sure")
     assert code == 0
     assert "their own predictions and confidence" in out
     assert "prediction 2 needs a learner" in out
@@ -113,7 +110,7 @@ def test_missing_indicators_are_left_out_and_counted(trials: pathlib.Path, tmp_p
     data = read_table(trials)
     gone = np.random.default_rng(0).random(len(data)) < 0.1
     other = changed(trials, tmp_path, pupil=data.pupil.mask(gone))
-    code, out, _ = volatilis(other, "--indicator", "pupil", "--family", FAMILY, "--learner", KNOWN)
+    code, out, _ = run(other, "--indicator", "pupil", "--family", FAMILY, "--learner", KNOWN)
     assert code == 0
     assert f"the indicator is missing in {gone.sum()} of 1,800 trials, of 6 people: left out" in out
 
@@ -130,11 +127,11 @@ def test_one_person_and_a_person_with_few_trials(trials: pathlib.Path, tmp_path:
     data = read_table(trials)
     path = tmp_path / "one.csv"
     data[data.subject == 1].to_csv(path, index=False)
-    code, out, _ = volatilis(path, "--indicator", "pupil", "--family", FAMILY, "--learner", KNOWN, "--plot", tmp_path / "one.svg")
+    code, out, _ = run(path, "--indicator", "pupil", "--family", FAMILY, "--learner", KNOWN, "--plot", tmp_path / "one.svg")
     assert code == 0
     assert "one person only: there is no spread over people" in out
     pd.concat([data[data.subject < 4], data[data.subject == 4].head(4)]).to_csv(path, index=False)
-    code, out, _ = volatilis(path, "--indicator", "pupil", "--family", FAMILY, "--learner", KNOWN)
+    code, out, _ = run(path, "--indicator", "pupil", "--family", FAMILY, "--learner", KNOWN)
     assert code == 0
     assert "4: prediction 1: no absolute error has enough trials of both signs" in out
 
@@ -142,19 +139,19 @@ def test_one_person_and_a_person_with_few_trials(trials: pathlib.Path, tmp_path:
 def test_predictions_are_read_only_where_they_are_needed(trials: pathlib.Path, tmp_path: pathlib.Path) -> None:
     """A learner that is not fitted, no confidence: a table without predictions, or with none for somebody, gives the same."""
     words = ("--indicator", "pupil", "--family", FAMILY, "--learner", KNOWN)
-    whole = volatilis(trials, *words)
+    whole = run(trials, *words)
     frame, path = read_table(trials), tmp_path / "changed.csv"
     frame.drop(columns="prediction").to_csv(path, index=False)
-    assert volatilis(path, *words) == whole
+    assert run(path, *words) == whole
     frame.assign(prediction=frame.prediction.where(frame.subject != frame.subject[0])).to_csv(path, index=False)
-    assert volatilis(path, *words) == whole
+    assert run(path, *words) == whole
     assert whole[0] == 0
-    code, _, said = volatilis(path, *words, "--prediction", "gues")
+    code, _, said = run(path, *words, "--prediction", "gues")
     assert code == 2
     assert "there is no column 'gues' (the prediction)" in said
-    code, _, said = volatilis(path, *words[:-1], "nas12*:p_c=free")
+    code, _, said = run(path, *words[:-1], "nas12*:p_c=free")
     assert code == 0
-    assert "no response to fit" in volatilis(path, *words[:-1], "nas12*:p_c=free")[1]
+    assert "no response to fit" in run(path, *words[:-1], "nas12*:p_c=free")[1]
 
 
 # --- fits ----------------------------------------------------------------------------------------------------------------
@@ -166,14 +163,14 @@ def test_warnings_of_fits_are_said_and_stand_in_the_people_s_table(trials: pathl
     """Someone who always says 150, the prior mean, shows no p_c."""
     data = read_table(trials)
     other = changed(trials, tmp_path, prediction=data.prediction.where(data.subject != 2, 150.0))
-    code, out, said = volatilis(other, *FITTED, "--people", tmp_path / "p.csv")
+    code, out, said = run(other, *FITTED, "--people", tmp_path / "p.csv")
     assert code == 0, said
     assert "- the fits of 1 of 6 people have warnings (all responses are alike: 1 person, p_c is at its bound: 1 person)" in out
     assert "- 2: fit: all responses are alike; p_c is at its bound" in out
     told = pd.read_csv(tmp_path / "p.csv").groupby("person").warnings.unique()
     assert told[2].tolist() == ["all responses are alike; p_c is at its bound"]
     assert all(own.tolist() == [] or pd.isna(own).all() for person, own in told.items() if person != 2)
-    _, out, _ = volatilis(trials, *FITTED)
+    _, out, _ = run(trials, *FITTED)
     assert "warnings" not in out
 
 
@@ -196,7 +193,7 @@ def test_catch_trials_are_neither_fitted_nor_compared(trials: pathlib.Path, tmp_
         assert np.isnan(own.error[caught[:300]]).all()
         assert np.isnan(own.p[caught[:300]]).all()
         assert found.notes[0] == f"{caught.sum()} catch trials, of 6 people: learned from, but neither fitted nor compared"
-    code, out, said = volatilis(marked, *FITTED, "--catch", "catch")
+    code, out, said = run(marked, *FITTED, "--catch", "catch")
     assert code == 0, said
     assert f"{caught.sum()} catch trials" in out
 
@@ -215,7 +212,7 @@ def test_a_slider_with_ends_and_a_trial_that_comes_twice(trials: pathlib.Path, t
     number = np.arange(1800) % 300
     number[305] = 4
     other = changed(trials, tmp_path, prediction=data.prediction.mask(data.index == 900, 310.0), trial=number)
-    code, out, _ = volatilis(other, *FITTED, "--bounds", "0,300", "--trial", "trial")
+    code, out, _ = run(other, *FITTED, "--bounds", "0,300", "--trial", "trial")
     assert code == 0
     assert "row 901, column 'prediction': 310 lies beyond the slider, 0 to 300" in out
     assert "rows 305 and 306 are both trial 4" in out
@@ -281,21 +278,21 @@ def test_one_and_two_workers_and_a_run_that_was_stopped(trials: pathlib.Path, tm
     ],
 )
 def test_mistakes(trials: pathlib.Path, tmp_path: pathlib.Path, words: list[str], message: str) -> None:
-    code, _, said = volatilis(trials, "--family", FAMILY, *words)
+    code, _, said = run(trials, "--family", FAMILY, *words)
     assert code == 2
     assert message in said
     assert said.startswith("volatilis predict: ")
 
 
 def test_a_family_that_is_not_gaussian(trials: pathlib.Path) -> None:
-    code, _, said = volatilis(trials, "--family", "bernoulli", "--indicator", "pupil", "--learner", "varsmile:m=0.1")
+    code, _, said = run(trials, "--family", "bernoulli", "--indicator", "pupil", "--learner", "varsmile:m=0.1")
     assert code == 2
     assert "the family 'bernoulli' is not accepted" in said
     assert "Gaussian prior" in said
 
 
 def test_a_table_on_standard_output_stands_alone(trials: pathlib.Path) -> None:
-    code, out, said = volatilis(trials, "--indicator", "slow", "--family", FAMILY, "--learner", KNOWN, "--out", "-")
+    code, out, said = run(trials, "--indicator", "slow", "--family", FAMILY, "--learner", KNOWN, "--out", "-")
     assert code == 0
     assert out.startswith("prediction,hypothesis,")
     assert len(out.splitlines()) == 17

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 import volatilis as vl
 from tests.behaviour.simulated import FAMILY, FAMILY_TEXT, trials_of
+from tests.helpers.command_line import volatilis
 from volatilis._core import jobs as core_jobs
 from volatilis.behaviour.fitting import jobs
 from volatilis.behaviour.fitting.jobs import FitOptions
@@ -20,7 +20,6 @@ from volatilis.behaviour.people import Person
 from volatilis.behaviour.recovery.conclusions import conclusions, recovered
 from volatilis.behaviour.recovery.recover import Estimate, Recovery, Truth, dataset, recover
 from volatilis.behaviour.recovery.simulation import simulate
-from volatilis.cli import app
 from volatilis.plots import recovery as picture
 
 VARSMILE = Model.parse(FAMILY_TEXT, "varsmile:m=free", "gaussian:sd=free")
@@ -270,7 +269,7 @@ def test_the_command(tmp_path: pathlib.Path) -> None:
     words = ["--family", FAMILY_TEXT, "--response", "gaussian:sd=free", "--learner", "varsmile:m=free", "--learner"]
     asked = [*words, "leaky:omega=free", "--people", "4", "--starts", "2", "--workers", "1"]
     outputs = ["--out", out, "--confusion", confusion, "--plot", plot, "--store", str(tmp_path / "fits")]
-    done = CliRunner().invoke(app, ["recover", str(table), *asked, *outputs])
+    done = volatilis("recover", table, *asked, *outputs)
     assert done.exit_code == 0, done.output
     assert "Simulated people on the designs of 3 people, the best model by -BIC / 2" in done.output
     assert "There are fewer than 20 simulated people of some model" in done.output
@@ -279,7 +278,7 @@ def test_the_command(tmp_path: pathlib.Path) -> None:
     assert sum(int(row["people"]) for row in pairs) == 8
     assert len(pathlib.Path(out).read_text().splitlines()) == 1 + 8 * 2
     assert "<svg" in pathlib.Path(plot).read_text()
-    assert CliRunner().invoke(app, ["recover", str(table), *asked, "--draw", "prior"]).exit_code == 2
+    assert volatilis("recover", table, *asked, "--draw", "prior").exit_code == 2
 
 
 def test_the_picture_has_a_panel_per_parameter() -> None:

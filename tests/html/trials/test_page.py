@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
 
-from volatilis.cli import app
+from tests.helpers.command_line import volatilis
 from volatilis.html.trials import collecting, report_to
 from volatilis.trials import run_table
 
@@ -79,10 +78,6 @@ def test_a_long_table_does_not_make_a_long_page(tmp_path: pathlib.Path, monkeypa
 # --- files and the command ------------------------------------------------------------------------------------------------
 
 
-def run(*arguments: object) -> Any:
-    return CliRunner().invoke(app, ["run", *map(str, arguments)])
-
-
 @pytest.fixture
 def table(tmp_path: pathlib.Path) -> pathlib.Path:
     trials().to_csv(tmp_path / "trials.csv", index=False)
@@ -95,7 +90,7 @@ def common(table: pathlib.Path) -> list[object]:
 
 def test_table_and_report_come_from_one_command(table: pathlib.Path) -> None:
     out, page = table.with_name("out.csv"), table.with_name("report.html")
-    got = run(*common(table), "--out", out, "--report", page)
+    got = volatilis("run", *common(table), "--out", out, "--report", page)
     assert got.exit_code == 0, got.output
     frame, data = pd.read_csv(out), data_of(page.read_text(encoding="utf-8"))
     found = np.concatenate([decoded(group["outcomes"][0]) for group in data["groups"]])
@@ -106,15 +101,15 @@ def test_table_and_report_come_from_one_command(table: pathlib.Path) -> None:
 
 def test_a_report_alone_prints_no_table(table: pathlib.Path) -> None:
     page = table.with_name("report.html")
-    got = run(*common(table), "--report", page, "--quiet")
+    got = volatilis("run", *common(table), "--report", page, "--quiet")
     assert (got.exit_code, got.stdout) == (0, "")
     assert page.exists()
-    assert run(*common(table), "--report", page, "--out", "-").stdout.startswith("subject,")
+    assert volatilis("run", *common(table), "--report", page, "--out", "-").stdout.startswith("subject,")
 
 
 def test_the_options_are_passed_on(table: pathlib.Path) -> None:
     page = table.with_name("report.html")
-    assert run(*common(table), "--report", page, "--report-groups", 1, "--prediction", "outcome").exit_code == 0
+    assert volatilis("run", *common(table), "--report", page, "--report-groups", 1, "--prediction", "outcome").exit_code == 0
     data = data_of(page.read_text(encoding="utf-8"))
     assert len(data["groups"]) == 1
     assert data["predictions"] == ["outcome"]
@@ -135,14 +130,14 @@ def test_what_is_wrong_is_said_and_nothing_is_written(
     table: pathlib.Path, arguments: list[str], said: str, monkeypatch: Any
 ) -> None:
     monkeypatch.chdir(table.parent)
-    got = run(*common(table), "--out", "out.csv", *arguments)
+    got = volatilis("run", *common(table), "--out", "out.csv", *arguments)
     assert got.exit_code == 2
     assert said in got.stderr
     assert [path.name for path in table.parent.iterdir()] == ["trials.csv"]
 
 
 def test_a_table_that_is_not_there_is_not_taken_for_the_report(table: pathlib.Path) -> None:
-    got = run(*common(table.with_name("other.csv")), "--report", table.with_name("report.html"))
+    got = volatilis("run", *common(table.with_name("other.csv")), "--report", table.with_name("report.html"))
     assert got.exit_code == 2
     assert "other.csv: No such file or directory" in got.stderr.replace("\n", "")
     assert [path.name for path in table.parent.iterdir()] == ["trials.csv"]
@@ -170,5 +165,5 @@ def test_a_run_that_fails_leaves_the_old_report(tmp_path: pathlib.Path) -> None:
 def test_the_same_run_makes_the_same_page(table: pathlib.Path) -> None:
     pages = [table.with_name(name) for name in ("a.html", "b.html")]
     for page, workers in zip(pages, (1, 2), strict=True):
-        assert run(*common(table), "--report", page, "--workers", workers).exit_code == 0
+        assert volatilis("run", *common(table), "--report", page, "--workers", workers).exit_code == 0
     assert pages[0].read_bytes() == pages[1].read_bytes()
