@@ -15,8 +15,9 @@ demo: $(VENV)/.ready
 tour: $(VENV)/.ready
 	$(VENV)/bin/python examples/demo.py --out out
 
+# Each worker takes tests that lie side by side, so that it compiles what they share once.
 test: $(VENV)/.test
-	$(VENV)/bin/python -m pytest --numprocesses auto $(PYTEST_OPTIONS)
+	$(VENV)/bin/python -m pytest --numprocesses auto --dist worksteal $(PYTEST_OPTIONS)
 
 # The core tests with every Python from 3.11 up on this machine, and with the lowest and the newest versions of what is needed
 test-all:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.helpers.workshop import Workshop
+from tests.helpers.workshop import OwnCache, Workshop
 
 os.environ.setdefault("MPLBACKEND", "Agg")
 
@@ -39,3 +39,19 @@ def _close_figures() -> Iterator[None]:
 def workshop(tmp_path: pathlib.Path) -> Workshop:
     """Processes with a cache of their own, which is empty."""
     return Workshop(tmp_path / "work")
+
+
+@pytest.fixture
+def own_cache(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> OwnCache:
+    """A cache on disk for this process and test alone, which is empty."""
+    return OwnCache(tmp_path / "cache", monkeypatch)
+
+
+@pytest.fixture(scope="session")
+def small_kernel(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
+    """The file of the small example's kernel, compiled once."""
+    with pytest.MonkeyPatch.context() as patch:
+        cache = OwnCache(tmp_path_factory.mktemp("small") / "cache", patch)
+        assert cache.compiles_small()
+        (kernel,) = cache.kernels()
+    return kernel

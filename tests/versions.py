@@ -104,7 +104,7 @@ def run(setting: Setting) -> Outcome:
         return Outcome(setting, {}, "could not be installed", False)
     begin = time.monotonic()
     tests = subprocess.run(
-        [python, "-m", "pytest", "-m", "core", "--numprocesses", "auto", "-q"],
+        [python, "-m", "pytest", "-m", "core", "--numprocesses", "auto", "--dist", "worksteal", "-q"],
         cwd=ROOT,
         capture_output=True,
         text=True,

@@ -12,6 +12,7 @@ import json
 import os
 import pathlib
 import pkgutil
+import re
 import stat
 import sys
 import textwrap
@@ -20,7 +21,7 @@ from typing import Any
 import pytest
 
 import volatilis as vl
-from tests.helpers.workshop import SMALL, SMALL_MEAN, Workshop
+from tests.helpers.workshop import SMALL, SMALL_MEAN, OwnCache, Workshop
 
 # --- start-up ----------------------------------------------------------------------------------------------------------
 
@@ -61,9 +62,9 @@ def test_the_second_start_is_warm_and_has_the_same_bits(workshop: Workshop) -> N
 
 
 @pytest.mark.parametrize("damage", ["empty", "truncated", "altered", "foreign", "folder"])
-def test_a_damaged_cache_file_is_compiled_anew(damage: str, workshop: Workshop) -> None:
-    assert workshop.run(SMALL)["mean"] == pytest.approx(SMALL_MEAN, rel=1e-15)
-    (kernel,) = workshop.kernels()
+def test_a_damaged_cache_file_is_compiled_anew(damage: str, own_cache: OwnCache, small_kernel: pathlib.Path) -> None:
+    kernel = own_cache.put(small_kernel)
+    assert not own_cache.compiles_small()
     content = kernel.read_bytes()
     altered = bytearray(content)
     altered[len(altered) // 2] ^= 0xFF
@@ -76,13 +77,12 @@ def test_a_damaged_cache_file_is_compiled_anew(damage: str, workshop: Workshop) 
     if damage == "folder":
         kernel.unlink()
         kernel.mkdir()
+        with pytest.warns(RuntimeWarning, match="compiled code cannot be kept"):
+            assert own_cache.compiles_small()
     else:
         kernel.write_bytes(changes[damage])
-    again = workshop.run(SMALL)
-    assert again["mean"] == pytest.approx(SMALL_MEAN, rel=1e-15)
-    assert again["numba"]
-    if damage != "folder":
-        assert not workshop.run(SMALL)["numba"]  # repaired
+        assert own_cache.compiles_small()
+        assert not own_cache.compiles_small()  # repaired
 
 
 def test_a_cache_that_cannot_be_written_warns_and_works(workshop: Workshop) -> None:
@@ -144,35 +144,34 @@ def test_where_the_cache_is(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.P
 @pytest.mark.skipif(sys.platform == "win32", reason="no owners and modes")
 @pytest.mark.parametrize("place", ["folder", "file"])
 @pytest.mark.parametrize("change", ["group", "world", "owner"])
-def test_code_that_others_may_have_written_is_refused(place: str, change: str, workshop: Workshop) -> None:
+def test_code_that_others_may_have_written_is_refused(
+    place: str, change: str, own_cache: OwnCache, small_kernel: pathlib.Path
+) -> None:
     """It is compiled anew, and one warning says why."""
     if change == "owner" and os.geteuid() != 0:
         pytest.skip("only root can give a file away")
-    workshop.run(SMALL)
-    (kernel,) = workshop.kernels()
-    path = workshop.cache if place == "folder" else kernel
+    kernel = own_cache.put(small_kernel)
+    path = own_cache.folder if place == "folder" else kernel
     before = kernel.read_bytes(), kernel.stat().st_mtime_ns
     if change == "owner":
         os.chown(path, 12345, -1)
     else:
         path.chmod(path.stat().st_mode | (stat.S_IWGRP if change == "group" else stat.S_IWOTH))
-    again = workshop.run(SMALL)
-    assert again["mean"] == pytest.approx(SMALL_MEAN, rel=1e-15)
-    assert again["numba"]
-    assert workshop.stderr.count("RuntimeWarning") == 1
-    assert f"{path} belongs to another user" in workshop.stderr or f"other users may write to {path}" in workshop.stderr
+    words = f"{path} belongs to another user" if change == "owner" else f"other users may write to {path}"
+    with pytest.warns(RuntimeWarning, match=re.escape(words)) as warnings:
+        assert own_cache.compiles_small()
+    assert len(warnings) == 1
     if place == "folder":
         assert (kernel.read_bytes(), kernel.stat().st_mtime_ns) == before  # left alone
     else:
-        assert not workshop.run(SMALL)["numba"]  # replaced by our own
-        assert workshop.stderr == ""
+        assert not own_cache.compiles_small()  # replaced by our own
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no owners and modes")
-def test_what_we_write_is_ours_alone(workshop: Workshop) -> None:
-    workshop.run(SMALL)
-    (kernel,) = workshop.kernels()
-    assert stat.S_IMODE(workshop.cache.stat().st_mode) == 0o700
+def test_what_we_write_is_ours_alone(own_cache: OwnCache) -> None:
+    assert own_cache.compiles_small()
+    (kernel,) = own_cache.kernels()
+    assert stat.S_IMODE(own_cache.folder.stat().st_mode) == 0o700
     assert stat.S_IMODE(kernel.stat().st_mode) == 0o600
 
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import pathlib
 import shutil
+import sys
 
 import numpy as np
 import pytest
 
 import volatilis as vl
-from tests.helpers.workshop import RUN, Workshop, first_mean, rayleigh
+from tests.helpers.workshop import RUN, OwnCache, Workshop, first_mean, rayleigh
 
 # --- a user's family ---------------------------------------------------------------------------------------------------
 
@@ -81,7 +83,34 @@ def test_after_an_edit_of_the_family_the_results_are_new(workshop: Workshop) -> 
     assert not back["numba"]  # what was compiled first is still there
 
 
-def test_after_an_edit_of_what_the_family_uses_the_results_are_new(workshop: Workshop) -> None:
+class Edited:
+    """The user's files, written and imported anew as often as one likes, in this process and with a cache of the test's own."""
+
+    def __init__(self, folder: pathlib.Path, cache: OwnCache, patch: pytest.MonkeyPatch) -> None:
+        self._folder, self._cache, self._patch = folder, cache, patch
+        patch.syspath_prepend(folder)
+        patch.setattr(sys, "dont_write_bytecode", True)
+
+    def first_mean(self, **files: str) -> list[float]:
+        """Of Leaky on the family in rayleigh.py."""
+        for name, text in files.items():
+            (self._folder / f"{name}.py").write_text(text)
+            self._patch.delitem(sys.modules, name, raising=False)
+        importlib.invalidate_caches()
+        family = importlib.import_module("rayleigh").Rayleigh(2.0, 1.0)
+        means, compiled = self._cache.run(vl.Leaky(family, 0.9), [0.5])
+        assert compiled
+        for name in files:
+            del sys.modules[name]
+        return means
+
+
+@pytest.fixture
+def edited(tmp_path: pathlib.Path, own_cache: OwnCache, monkeypatch: pytest.MonkeyPatch) -> Edited:
+    return Edited(tmp_path, own_cache, monkeypatch)
+
+
+def test_after_an_edit_of_what_the_family_uses_the_results_are_new(edited: Edited) -> None:
     """A helper function of another module, a function that the helper calls, a constant, a module that is used by name."""
     helper = "import volatilis\n\n@volatilis.compiled_function\ndef inner(y):\n    return {inner}\n\n"
     helper += "@volatilis.compiled_function\ndef outer(y):\n    return inner(y)\n\nFACTOR = {factor}\n"
@@ -94,24 +123,21 @@ def test_after_an_edit_of_what_the_family_uses_the_results_are_new(workshop: Wor
         ("helper.FACTOR * y", "import helper", "y", 7.0, lambda y: 7.0 * y),
     ]
     for statistic, imports, inner, factor, true in cases:
-        workshop.write("helper.py", helper.format(inner=inner, factor=factor))
-        workshop.write("rayleigh.py", rayleigh(statistic, imports))
-        found = workshop.run(RUN)["mean"][:1]
+        found = edited.first_mean(helper=helper.format(inner=inner, factor=factor), rayleigh=rayleigh(statistic, imports))
         assert found == pytest.approx(first_mean(true), rel=1e-12), (statistic, inner, factor)
 
 
-def test_after_an_edit_of_a_constant_in_the_family_file_the_results_are_new(workshop: Workshop) -> None:
+def test_after_an_edit_of_a_constant_in_the_family_file_the_results_are_new(edited: Edited) -> None:
     for scale in (1.0, 4.0):
-        workshop.write("rayleigh.py", rayleigh("SCALE * y", f"SCALE = {scale}"))
-        assert workshop.run(RUN)["mean"][:1] == pytest.approx(first_mean(lambda y, s=scale: s * y), rel=1e-12)
+        found = edited.first_mean(rayleigh=rayleigh("SCALE * y", f"SCALE = {scale}"))
+        assert found == pytest.approx(first_mean(lambda y, s=scale: s * y), rel=1e-12)
 
 
-def test_a_class_attribute_and_a_default_are_part_of_the_key(workshop: Workshop) -> None:
+def test_a_class_attribute_and_a_default_are_part_of_the_key(edited: Edited) -> None:
     """A private method's body and a default argument reach compiled code as well."""
     for power in (1.0, 2.0):
         text = rayleigh("raised(y)", f"@volatilis.compiled_function\ndef raised(y, power={power}):\n    return y**power\n")
-        workshop.write("rayleigh.py", text)
-        assert workshop.run(RUN)["mean"][:1] == pytest.approx(first_mean(lambda y, p=power: y**p), rel=1e-12)
+        assert edited.first_mean(rayleigh=text) == pytest.approx(first_mean(lambda y, p=power: y**p), rel=1e-12)
 
 
 def test_a_family_from_a_folder_that_is_gone_harms_nobody(workshop: Workshop, tmp_path: pathlib.Path) -> None:
@@ -252,8 +278,8 @@ def test_a_family_that_calls_the_users_own_njit_function(workshop: Workshop) -> 
             assert (nine, sixteen) == (9.0, 16)
 
 
-def test_an_edit_of_the_users_njit_function_is_seen(workshop: Workshop) -> None:
+def test_an_edit_of_the_users_njit_function_is_seen(edited: Edited) -> None:
     for factor in (1.0, 6.0):
         imports = f"import numba\n\n\n@numba.njit\ndef scaled(y):\n    return {factor} * y\n"
-        workshop.write("rayleigh.py", rayleigh("scaled(y)", imports))
-        assert workshop.run(RUN)["mean"][:1] == pytest.approx(first_mean(lambda y, f=factor: f * y), rel=1e-12)
+        found = edited.first_mean(rayleigh=rayleigh("scaled(y)", imports))
+        assert found == pytest.approx(first_mean(lambda y, f=factor: f * y), rel=1e-12)

@@ -1,4 +1,4 @@
-"""Processes of their own with a cold cache: a folder with the user's files, and small programs to run there."""
+"""A cache of kernels that is a test's own: in this process, or in processes with a folder of the user's files."""
 
 from __future__ import annotations
 
@@ -10,6 +10,11 @@ import subprocess
 import sys
 import textwrap
 from typing import Any
+
+import pytest
+
+import volatilis as vl
+from volatilis._compiler import calls
 
 RAYLEIGH = '''
 import math
@@ -103,6 +108,7 @@ def first_mean(statistic: Any) -> list[float]:
     return [2.0 / statistic(0.5)]
 
 
+# The cheapest kernel that there is
 SMALL = """
     import json, sys
     import volatilis as vl
@@ -110,3 +116,39 @@ SMALL = """
     print(json.dumps({"mean": trace.mean.tolist(), "numba": "numba" in sys.modules}))
 """
 SMALL_MEAN = [1.0, 2.5 / 1.5]
+
+
+class OwnCache:
+    """A cache on disk for this process alone. Every run begins as a new process does: nothing is loaded yet."""
+
+    def __init__(self, folder: pathlib.Path, patch: pytest.MonkeyPatch) -> None:
+        self.folder, self._patch, self._compilations = folder, patch, 0
+        translate = calls.translate
+
+        def counted(*args: Any) -> Any:
+            self._compilations += 1
+            return translate(*args)
+
+        patch.setenv("VOLATILIS_CACHE_DIR", str(folder))
+        patch.setattr(calls, "translate", counted)
+
+    def put(self, kernel: pathlib.Path) -> pathlib.Path:
+        """A copy of a kernel, as if it had been compiled here."""
+        self.folder.mkdir(mode=0o700)
+        return pathlib.Path(shutil.copy2(kernel, self.folder))
+
+    def run(self, learner: Any, y: list[float]) -> tuple[list[float], bool]:
+        """The means, and whether anything was compiled."""
+        self._patch.setattr(calls, "_by_key", {})
+        self._patch.setattr(calls, "_by_types", {})
+        before = self._compilations
+        return vl.run(learner, y).mean.tolist(), self._compilations > before
+
+    def compiles_small(self) -> bool:
+        """Run the small example; whether it was compiled."""
+        means, compiled = self.run(vl.Leaky(vl.Gaussian(1.0), 0.5), [1.0, 2.0])
+        assert means == pytest.approx(SMALL_MEAN, rel=1e-15)
+        return compiled
+
+    def kernels(self) -> list[pathlib.Path]:
+        return sorted(self.folder.glob("*.kernel"))

@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from volatilis import special
 
-from ..test_special import both
+from .test_special import both
 
 mpmath.mp.dps = 40
 RNG = np.random.default_rng(5)
