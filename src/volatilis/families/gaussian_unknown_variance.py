@@ -110,7 +110,7 @@ class GaussianUnknownVariance(FamilyTuple):
         """Keeps, with the precision w = 1/v, the pair's E[w], E[w mu], E[w mu^2] and E[log w]: the nearest member (KL).
 
         Two beliefs that disagree about the precision make the nearest member's tail heavier than either's, up to where v has no
-        mean. So alpha stays at least the smaller one of the pair, or 3: moments of v that both have are not lost. E[log w] then
+        mean. So alpha stays at least the smaller one of the pair, or 2.5: moments of v that both have are not lost. E[log w] then
         moves as little as this allows.
         """
         alpha_i, alpha_j = beliefs.chi[1, i], beliefs.chi[1, j]
