@@ -100,8 +100,8 @@ class ClosedForm(NamedTuple):
 class Integrals(NamedTuple):
     """Divergences of a mixture over a one-dimensional parameter: adaptive Gauss-Legendre quadrature.
 
-    The line is cut where hypotheses, before or after, have their middles and bounds, so that no peak is missed; each piece is
-    halved until its halves agree with it.
+    The line, or a circle from one end of its range to the other, is cut where hypotheses, before or after, have their middles and
+    bounds, so that no peak is missed; each piece is halved until its halves agree with it.
     """
 
     accuracy: float
@@ -112,7 +112,7 @@ class Integrals(NamedTuple):
 
     def from_to(self, family: Family, before: Hypotheses, after: Hypotheses) -> float:
         """KL[before || after]."""
-        n = add_cuts(family, before, self.cuts, 0)
+        n = add_cuts(family, before, self.cuts, family.range_ends(self.cuts))
         n = add_cuts(family, after, self.cuts, n)
         result = 0.0
         for k in range(n - 1):
@@ -137,7 +137,7 @@ def add_cuts(family: Family, state: Hypotheses, cuts: np.ndarray, n: int) -> int
         if state.weights[i] > 1e-13:
             low, high = family.lower(state.beliefs, i), family.upper(state.beliefs, i)
             for k in range(3):
-                x = low + 0.5 * k * (high - low)
+                x = family.within_range(low + 0.5 * k * (high - low))
                 place = n
                 while place > 0 and cuts[place - 1] > x:
                     place -= 1

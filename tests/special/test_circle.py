@@ -19,8 +19,8 @@ RNG = np.random.default_rng(5)
 CONCENTRATIONS = np.concatenate(
     [
         10.0 ** RNG.uniform(-9, 8.5, 120),
-        RNG.uniform(0.0, 20.0, 120),
-        [0.0, 1e-300, 1e-20, 7.5, math.nextafter(8.0, 0.0), 8.0, math.nextafter(8.0, 9.0), 1e8, 1e12, 1e15],
+        RNG.uniform(0.0, 40.0, 120),
+        [0.0, 1e-300, 1e-20, 7.5, math.nextafter(16.0, 0.0), 16.0, math.nextafter(16.0, 17.0), 1e8, 1e12, 1e15],
     ]
 )
 
@@ -30,14 +30,24 @@ def drive_scaled(x: Any, out: Any) -> None:
         out[i] = special.scaled_bessel(x[i])
 
 
-def drive_parts(x: Any, out: Any) -> None:
+def drive_near(x: Any, out: Any) -> None:
     for i in range(x.size):
-        out[2 * i], out[2 * i + 1] = special.bessel_parts(x[i])
+        out[i] = special.near_bessel(x[i])
 
 
-def drive_scaled_and_gap(x: Any, out: Any) -> None:
+def drive_far(x: Any, out: Any) -> None:
     for i in range(x.size):
-        out[2 * i], out[2 * i + 1] = special.scaled_bessel_and_gap(x[i])
+        out[i] = special.far_bessel(x[i])
+
+
+def drive_far_summary(x: Any, out: Any) -> None:
+    for i in range(x.size):
+        out[3 * i], out[3 * i + 1], out[3 * i + 2] = special.far_summary(1.0 / x[i])
+
+
+def drive_summary(x: Any, out: Any) -> None:
+    for i in range(x.size):
+        out[3 * i], out[3 * i + 1], out[3 * i + 2] = special.bessel_summary(x[i])
 
 
 def drive_ratio(x: Any, out: Any) -> None:
@@ -76,18 +86,24 @@ def ratio(x: float) -> Any:
 
 def test_scaled_bessel_function() -> None:
     expected = [float(scaled(x)) for x in CONCENTRATIONS]
-    assert_allclose(both(drive_scaled, CONCENTRATIONS), expected, rtol=1e-15 * 4)
-    factors, exponents = both(drive_parts, CONCENTRATIONS, size=2 * CONCENTRATIONS.size).reshape(-1, 2).T
-    assert_allclose(factors * np.exp(exponents), expected, rtol=4e-15)
-    assert np.all(exponents <= 0.0)
+    assert_allclose(both(drive_scaled, CONCENTRATIONS), expected, rtol=4e-15)
+    near, far = (CONCENTRATIONS[CONCENTRATIONS < special.FAR], CONCENTRATIONS[CONCENTRATIONS >= special.FAR])
+    assert_allclose(both(drive_near, near) * np.exp(-near), [float(scaled(x)) for x in near], rtol=4e-15)
+    assert_allclose(both(drive_far, 1.0 / far) / np.sqrt(far), [float(scaled(x)) for x in far], rtol=4e-15)
 
 
 def test_ratio_and_what_it_lacks_of_one() -> None:
     expected = [ratio(x) for x in CONCENTRATIONS]
     assert_allclose(both(drive_ratio, CONCENTRATIONS), [float(a) for a in expected], rtol=2e-15)
-    together = both(drive_scaled_and_gap, CONCENTRATIONS, size=2 * CONCENTRATIONS.size).reshape(-1, 2)
-    assert_allclose(together[:, 1], [float(1 - a) for a in expected], rtol=5e-15)
-    assert_allclose(together[:, 0], [float(scaled(x)) for x in CONCENTRATIONS], rtol=4e-15)
+    together = both(drive_summary, CONCENTRATIONS, size=3 * CONCENTRATIONS.size).reshape(-1, 3)
+    some = CONCENTRATIONS > 0.0
+    per_x = [float(a / mpmath.mpf(x)) for a, x in zip(expected, CONCENTRATIONS, strict=True) if x > 0.0]
+    assert_allclose(together[some, 2], per_x, rtol=2e-15)
+    assert_array_equal(together[~some, 2], 0.5)
+    assert_allclose(together[:, 1], [float(1 - a) for a in expected], rtol=1e-14)
+    assert_allclose(np.sqrt(together[:, 0]), [float(scaled(x)) for x in CONCENTRATIONS], rtol=4e-15)
+    far = CONCENTRATIONS >= special.FAR
+    assert_array_equal(both(drive_far_summary, CONCENTRATIONS[far], size=3 * far.sum()).reshape(-1, 3), together[far])
 
 
 def test_concentration_inverts_the_ratio() -> None:
@@ -107,7 +123,7 @@ def divergence(x: float, y: float) -> float:
 @pytest.mark.parametrize("apart", [1.0, 0.3, 1e-2, 1e-3], ids=lambda d: f"{d:g}")
 def test_divergence_of_concentrations(apart: float) -> None:
     """Also of those that are close, by a hundredth or a thousandth of themselves: where the terms all but cancel."""
-    x = np.concatenate([10.0 ** RNG.uniform(-8, 8, 60), RNG.uniform(5.0, 11.0, 40), [7.9999, 8.0, 1e8]])
+    x = np.concatenate([10.0 ** RNG.uniform(-8, 8, 60), RNG.uniform(5.0, 25.0, 40), [15.9999, 16.0, 1e8]])
     y = x * (1.0 + apart * RNG.choice([-0.9, 1.0], x.size))
     found = both(drive_divergence, x, y)
     assert_allclose(found, [divergence(a, b) for a, b in zip(x, y, strict=True)], rtol=1e-12)

@@ -71,6 +71,9 @@ class Family(Protocol):
     def absorb(self, beliefs: Beliefs, i: int, y: Observation) -> None:
         """chi += phi(y), nu += 1."""
 
+    def absorb_all(self, beliefs: Beliefs, n: int, y: Observation) -> None:
+        """The same of columns 0 to n - 1."""
+
     def blend(self, beliefs: Beliefs, i: int, others: Beliefs, j: int, a: float, b: float) -> None:
         """Natural parameters: pi_i <- a pi_i + b pi_j."""
 
@@ -79,6 +82,15 @@ class Family(Protocol):
 
     def variance(self, beliefs: Beliefs, i: int, k: int) -> float:
         """Var[theta_k]."""
+
+    def mixture_mean(self, beliefs: Beliefs, w: np.ndarray, n: int, k: int, room: np.ndarray) -> float:
+        """E[theta_k] of the mixture of columns 0 to n - 1 with the weights w; `room` is n numbers to work in."""
+
+    def mixture_variance(self, beliefs: Beliefs, w: np.ndarray, n: int, k: int, mean: float, room: np.ndarray) -> float:
+        """Var[theta_k] of that mixture, given its mean: within and between the columns."""
+
+    def difference(self, a: float, b: float) -> float:
+        """a - b, of two values of an observation or of theta; on a circle the short way round. In Python arrays too."""
 
     def estimate(self, beliefs: Beliefs, i: int, k: int) -> float:
         """theta_k from the observations alone, of a column that never had a prior; may be absent."""
@@ -110,7 +122,16 @@ class Family(Protocol):
     def upper(self, beliefs: Beliefs, i: int) -> float:
         """An x that leaves out less than 1e-16 of the belief above it; may be absent."""
 
+    def range_ends(self, cuts: np.ndarray) -> int:
+        """Writes the two ends of a bounded range of x into cuts, and returns 2; 0 where x has no bounds."""
+
+    def within_range(self, x: float) -> float:
+        """x itself; on a circle the same place within the range."""
+
     # --- Python only ---
+
+    def invalid_state(self, chi: np.ndarray, nu: np.ndarray) -> str | None:
+        """Why columns that were read, chi (..., d, n) and nu (..., n), cannot be beliefs; None where they can."""
 
     def observations(self, ys: object) -> tuple[np.ndarray, np.ndarray]:
         """A user's sequence, checked and encoded, and which observations are missing."""

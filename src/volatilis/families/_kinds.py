@@ -17,9 +17,9 @@ import numpy as np
 from volatilis._compiler.registry import compiled_methods, python_only
 from volatilis._core.fields import Rule, derived, validated
 from volatilis._core.records import Parameter, dashed, first_sentence, parameters_of
-from volatilis.families._base import AcceptedNumbers, Beliefs, Family, Observation, in_eights, not_faint
+from volatilis.families._base import AcceptedNumbers, Beliefs, Family, Observation, in_eights, not_faint, prior_beliefs
 from volatilis.families._observations import real_observations
-from volatilis.special import exp, largest
+from volatilis.special import exp, fma, largest, total
 
 C = TypeVar("C", bound=type)
 LAST = 1000  # the place in lists of what has none
@@ -109,13 +109,46 @@ class _Defaults:
     def bayes_factor(self: Family, beliefs: Beliefs, i: int, others: Beliefs, j: int, y: Observation) -> float:
         return exp(self.log_predictive(others, j, y) - self.log_predictive(beliefs, i, y))
 
+    def absorb_all(self: Family, beliefs: Beliefs, n: int, y: Observation) -> None:
+        for i in range(n):
+            self.absorb(beliefs, i, y)
+
     def blend(self: Family, beliefs: Beliefs, i: int, others: Beliefs, j: int, a: float, b: float) -> None:
         for row in range(beliefs.chi.shape[0]):
             beliefs.chi[row, i] = a * beliefs.chi[row, i] + b * others.chi[row, j]
         beliefs.nu[i] = a * beliefs.nu[i] + b * others.nu[j]
 
+    def mixture_mean(self: Family, beliefs: Beliefs, w: np.ndarray, n: int, k: int, room: np.ndarray) -> float:
+        for i in range(n):  # a moment may be infinite, which a weight of nothing must not make NaN
+            room[i] = w[i] * self.mean(beliefs, i, k) if w[i] > 0.0 else 0.0
+        return total(room, n)
+
+    def mixture_variance(self: Family, beliefs: Beliefs, w: np.ndarray, n: int, k: int, mean: float, room: np.ndarray) -> float:
+        if abs(mean) == np.inf:
+            return np.inf
+        for i in range(n):
+            apart = self.mean(beliefs, i, k) - mean
+            variance = fma(w[i] * apart, apart, w[i] * self.variance(beliefs, i, k))
+            room[i] = variance if w[i] > 0.0 else 0.0
+        return total(room, n)
+
+    def difference(self: Family, a: float, b: float) -> float:
+        return a - b
+
+    def range_ends(self: Family, cuts: np.ndarray) -> int:
+        return 0
+
+    def within_range(self: Family, x: float) -> float:
+        return x
+
     def divergence_parts(self: Family, beliefs: Beliefs, i: int, others: Beliefs, j: int) -> tuple[float, float]:
         return 0.0, self.divergence(beliefs, i, others, j)
+
+    @python_only
+    def invalid_state(self: Family, chi: np.ndarray, nu: np.ndarray) -> str | None:
+        """A belief has at least the observations that the prior counts for, or none at all (Leaky has no prior)."""
+        least = min(0.0, float(prior_beliefs(self).nu[0]))
+        return "a belief rests on fewer than no observations" if (nu < least).any() else None
 
     @python_only
     def parameter_names(self: Family) -> tuple[str, ...]:

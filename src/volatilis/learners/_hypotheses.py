@@ -9,7 +9,7 @@ import numpy as np
 from volatilis._compiler.registry import compiled_function, compiled_methods, python_only
 from volatilis.families._base import Beliefs, Family, Observation, copy_column, in_eights, prior_beliefs, zeros
 from volatilis.learners._base import Info, change_and_stay, rooms
-from volatilis.special import exp, fma, largest, log, total
+from volatilis.special import exp, largest, log, total
 
 NOTHING = 1e-300  # a weight below this is none: products of it with a predictive would lose digits to underflow
 
@@ -31,21 +31,11 @@ class Hypotheses(NamedTuple):
     pi_0: Beliefs  # the prior, a bank of one
 
     def belief_mean(self, family: Family, k: int) -> float:
-        n, w = family.whole(self.count[0]), self.weights
-        for i in range(n):  # a moment may be infinite, which a weight of nothing must not make NaN
-            self.scratch[i] = w[i] * family.mean(self.beliefs, i, k) if w[i] > 0.0 else 0.0
-        return total(self.scratch, n)
+        return family.mixture_mean(self.beliefs, self.weights, family.whole(self.count[0]), k, self.scratch)
 
     def belief_variance(self, family: Family, k: int, mean: float) -> float:
         """Within and between the hypotheses."""
-        if abs(mean) == np.inf:
-            return np.inf
-        n, w = family.whole(self.count[0]), self.weights
-        for i in range(n):
-            apart = family.mean(self.beliefs, i, k) - mean
-            variance = fma(w[i] * apart, apart, w[i] * family.variance(self.beliefs, i, k))
-            self.scratch[i] = variance if w[i] > 0.0 else 0.0
-        return total(self.scratch, n)
+        return family.mixture_variance(self.beliefs, self.weights, family.whole(self.count[0]), k, mean, self.scratch)
 
     def belief_moments(self, family: Family, means: np.ndarray, variances: np.ndarray) -> None:
         """Mean and, where there is room for it, variance of every element of theta."""
@@ -179,8 +169,8 @@ def exact_step(family: Family, p_c: float, state: Hypotheses, y: Observation, no
         w[i] = weight if weight >= nothing else 0.0
     # Updated beliefs
     no_news = knows_nothing(state)
+    family.absorb_all(beliefs, n, y)
     for i in range(n):
-        family.absorb(beliefs, i, y)
         state.run_lengths[i] += 1.0
     if no_news:
         w[state.count[0] - 1] += gamma

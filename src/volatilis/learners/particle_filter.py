@@ -88,8 +88,8 @@ class ParticleFilter(LearnerTuple):
                 family.prior(state.beliefs, i)
                 state.run_lengths[i] = 0.0
         # Updated belief
+        family.absorb_all(state.beliefs, n, y)
         for i in range(n):
-            family.absorb(state.beliefs, i, y)
             state.run_lengths[i] += 1.0
         normalise_and_resample(state, self.resample_below)
         return Info(scale + log(evidence), log_p_0, gamma)

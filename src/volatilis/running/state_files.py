@@ -132,8 +132,9 @@ def check_many_states(learner: Learner, example: dict[str, np.ndarray], read: di
             raise ValueError(f"{name} has shape {read[name].shape}, but {(count, *array.shape)} is needed")
         if array.dtype == np.float64 and not np.isfinite(read[name]).all():
             raise ValueError(f"{name} has numbers that are not finite")
-    if "nu" in example and (read["nu"] < 0.0).any():
-        raise ValueError("a belief rests on fewer than no observations")
+    reason = learner.family.invalid_state(read["chi"], read["nu"]) if "nu" in example else None
+    if reason is not None:
+        raise ValueError(reason)
     if "weights" in example:
         _check_weights(learner, read["weights"], read["count"][:, 0])
 

@@ -5,17 +5,21 @@ bits, loops over them vectorise, and a compiled kernel needs no mathematics libr
 """
 
 from volatilis.special.bessel import (
+    FAR,
     bessel_divergence,
-    bessel_parts,
     bessel_ratio,
+    bessel_summary,
     concentration,
+    far_bessel,
+    far_summary,
+    near_bessel,
     scaled_bessel,
-    scaled_bessel_and_gap,
 )
 from volatilis.special.circle import TURN, cosine_and_sine, direction
 from volatilis.special.elementary import (
     LOG_2,
     LOG_2_PI,
+    ROUNDING,
     SMALLEST_NORMAL,
     bounded,
     exp,
@@ -38,13 +42,15 @@ from volatilis.special.gamma import (
 from volatilis.special.sequences import eight_zeros, largest, least, skip, total, uniform, uniform_ahead
 
 __all__ = [
+    "FAR",
     "LOG_2",
     "LOG_2_PI",
+    "ROUNDING",
     "SMALLEST_NORMAL",
     "TURN",
     "bessel_divergence",
-    "bessel_parts",
     "bessel_ratio",
+    "bessel_summary",
     "bounded",
     "concentration",
     "cosine_and_sine",
@@ -53,6 +59,8 @@ __all__ = [
     "eight_zeros",
     "exp",
     "exp_in_range",
+    "far_bessel",
+    "far_summary",
     "fma",
     "hypotenuse",
     "largest",
@@ -65,8 +73,8 @@ __all__ = [
     "log_gamma_ratio",
     "log_minus_digamma",
     "log_normal_tail",
+    "near_bessel",
     "scaled_bessel",
-    "scaled_bessel_and_gap",
     "skip",
     "total",
     "trigamma",

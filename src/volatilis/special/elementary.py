@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import math
-from fractions import Fraction
 
 import numpy as np
 
@@ -27,9 +26,10 @@ _ONE_BITS = np.int64(1023 << 52)
 @instruction
 def fma(a: float, b: float, c: float) -> float:
     """a b + c, rounded once: one machine instruction; in Python by exact arithmetic."""
-    if math.isfinite(a) and math.isfinite(b) and math.isfinite(c):
-        with contextlib.suppress(OverflowError):
-            return float(Fraction(float(a)) * Fraction(float(b)) + Fraction(float(c)))
+    with contextlib.suppress(OverflowError, ValueError):  # an infinity, NaN, or a result beyond the largest number
+        (a_top, a_bottom), (b_top, b_bottom), (c_top, c_bottom) = (float(x).as_integer_ratio() for x in (a, b, c))
+        bottom = a_bottom * b_bottom
+        return (a_top * b_top * c_bottom + c_top * bottom) / (bottom * c_bottom)  # of whole numbers: rounded once
     return a * b + c
 
 
