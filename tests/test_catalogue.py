@@ -23,7 +23,7 @@ def test_everything_public_is_there() -> None:
     learners = {value for value in public if isinstance(value, type) and value in LEARNER_RECORDS}
     assert families == set(FAMILIES.values())
     assert learners == set(LEARNERS.values())
-    assert len(families) == 8
+    assert len(families) == 9
     assert len(learners) == 12
 
 

@@ -11,6 +11,7 @@ from volatilis.families.gaussian_unknown_variance import GaussianUnknownVariance
 from volatilis.families.multivariate_gaussian import MultivariateGaussian
 from volatilis.families.multivariate_gaussian_unknown_covariance import MultivariateGaussianUnknownCovariance
 from volatilis.families.poisson import Poisson
+from volatilis.families.von_mises import VonMises
 from volatilis.learners.exact_bayes import ExactBayes
 from volatilis.learners.leaky import Leaky
 from volatilis.learners.merge import Merge
@@ -54,6 +55,7 @@ __all__ = [
     "Trace",
     "Traces",
     "VarSMiLe",
+    "VonMises",
     "cache_directory",
     "compiled_function",
     "family",

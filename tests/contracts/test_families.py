@@ -40,7 +40,7 @@ from tests.helpers.settings import (
 from tests.oracles import integrals
 from tests.oracles import learners as naive
 from tests.oracles.conjugate import Parameters, Vector
-from tests.oracles.enumeration import enumerate_histories, moments_of_mixture
+from tests.oracles.enumeration import enumerate_histories
 from volatilis.families import Beliefs, prior_beliefs
 from volatilis.learners._hypotheses import hypotheses
 
@@ -92,13 +92,14 @@ def test_discrete_predictives_sum_to_one(name: str, upper: int, past: int) -> No
 
 
 @pytest.mark.parametrize("past", [0, 1, 4], ids=["prior", "one", "many"])
-@pytest.mark.parametrize("name", ["gaussian", "unknown-variance", "exponential"])
+@pytest.mark.parametrize("name", ["gaussian", "unknown-variance", "exponential", "vonmises"])
 def test_continuous_predictives_integrate_to_one(name: str, past: int) -> None:
+    """On a circle over any one period."""
     family = SETTINGS[name].family
     beliefs = bank(family, pasts(name)[past])
-    lower = 0.0 if name == "exponential" else -math.inf
+    lower, upper = {"exponential": (0.0, math.inf), "vonmises": (-500.0, -140.0)}.get(name, (-math.inf, math.inf))
     points = [-30, -10, -3, -1, 0, 0.1, 0.3, 1, 3, 10, 30]
-    mass = integrals.total_probability(lambda y: family.log_predictive(beliefs, 0, y), lower, math.inf, points)
+    mass = integrals.total_probability(lambda y: family.log_predictive(beliefs, 0, y), lower, upper, points)
     assert_allclose(mass, 1.0, rtol=0, atol=1e-9)
 
 
@@ -146,6 +147,7 @@ SURPRISING = {
     "bernoulli": [0, 1],
     "poisson": [60, 5000],
     "exponential": [1e3, 1e9],
+    "vonmises": [160.0, 1e6],
     "multivariate": [np.array([40.0, -40.0]), np.array([1e3, 1e3])],
     "unknown-covariance": [np.array([40.0, -40.0]), np.array([1e8, 1e8])],
 }
@@ -360,10 +362,7 @@ def merged(name: str, pair: tuple[int, int], weights: tuple[float, float]) -> Be
 
 def mixture_moments(name: str, pair: tuple[int, int], weights: Sequence[float]) -> tuple[Vector, Vector]:
     oracle = SETTINGS[name].oracle
-    lists = [pasts(name)[k] for k in pair]
-    return moments_of_mixture(
-        weights, np.array([oracle.mean(past) for past in lists]), np.array([oracle.variance(past) for past in lists])
-    )
+    return oracle.mixture_moments(weights, [oracle.posterior(pasts(name)[k]) for k in pair])
 
 
 @every_line
@@ -533,8 +532,11 @@ def test_moments_of_a_belief_are_those_of_the_exact_mixture(name: str, length: i
 
 @every_line
 def test_density_of_a_belief_integrates_to_one(name: str) -> None:
-    """In the unbounded coordinate log theta or logit theta, where the density has no poles."""
+    """In the unbounded coordinate log theta or logit theta, where the density has no poles; on a circle once around."""
     belief = belief_after(name, 6)
+    if name == "vonmises":
+        assert_allclose(integrals.integral(lambda x: float(belief.pdf(x)), 0.0, 360.0, [90, 180, 270]), 1.0, rtol=0, atol=1e-9)
+        return
     transforms = {
         "gaussian": (lambda x: x, lambda x: 1.0),
         "bernoulli": (lambda x: 1 / (1 + math.exp(-x)), lambda x: 1 / (2 + math.exp(x) + math.exp(-x))),
@@ -562,6 +564,21 @@ def test_density_of_a_belief_integrates_to_one_over_two_means() -> None:
     assert_allclose(belief.pdf(grid).sum() * 0.05**2, 1.0, rtol=0, atol=1e-9)
 
 
+class FromZero:
+    """A belief about a direction; its distribution function counts from 0."""
+
+    def __init__(self, oracle: Any, parameters: Parameters) -> None:
+        self.oracle, self.parameters = oracle, parameters
+
+    def cdf(self, points: Vector) -> Vector:
+        def share(x: float) -> float:
+            return integrals.total_probability(
+                lambda theta: self.oracle.log_belief_density_given(self.parameters, theta), 0.0, x, np.arange(30.0, 360.0, 30.0)
+            )
+
+        return np.vectorize(share)(points)
+
+
 @every_line
 @pytest.mark.parametrize("length", [0, 6])
 def test_quantiles_invert_the_distribution_function(name: str, length: int) -> None:
@@ -570,6 +587,8 @@ def test_quantiles_invert_the_distribution_function(name: str, length: int) -> N
     parts = [oracle.posterior(ys[length - r :]) for r in (range(1, length + 1) if length else [0])]
     if name == "gaussian":
         laws: list[Any] = [stats.norm(mean, math.sqrt(variance)) for mean, variance in parts]
+    elif name == "vonmises":
+        laws = [FromZero(oracle, part) for part in parts]
     else:
         laws = [stats.beta(a, b) if name == "bernoulli" else stats.gamma(a, scale=1 / b) for a, b in parts]
     levels = np.array([[1e-12, 1e-3, 0.05], [0.5, 0.9, 1 - 1e-9]])
@@ -587,6 +606,15 @@ def test_quantiles_that_are_refused() -> None:
         belief_after("gaussian", 2).quantile([0.2, 1.2])
 
 
+def assert_directions(draws: Vector, mean: float, variance: float) -> None:
+    """Within [0, 360); aside of the mean 0 on average, and twice 1 - cos the variance: within 5 standard errors."""
+    assert np.all((draws >= 0.0) & (draws < 360.0))
+    angles = np.radians(draws - mean)
+    chords = 2 * (1 - np.cos(angles)) * np.degrees(1.0) ** 2
+    assert abs(np.mean(np.sin(angles))) < 5 * np.std(np.sin(angles)) / math.sqrt(draws.size)
+    assert abs(np.mean(chords) - variance) < 5 * np.std(chords) / math.sqrt(draws.size)
+
+
 @every_family
 @pytest.mark.parametrize("length", [1, 6])
 def test_draws_from_a_belief_have_its_moments(name: str, length: int) -> None:
@@ -595,6 +623,9 @@ def test_draws_from_a_belief_have_its_moments(name: str, length: int) -> None:
     belief = belief_after(name, length)
     draws = belief.sample(n, seed=5).reshape(n, -1)
     mean, variance = np.atleast_1d(belief.mean), np.atleast_1d(belief.variance)
+    if name == "vonmises":
+        assert_directions(draws[:, 0], mean[0], variance[0])
+        return
     assert draws.shape == (n, mean.size)
     assert np.all(np.abs(draws.mean(axis=0) - mean) < 5 * np.sqrt(variance / n))
     if name not in ("unknown-variance", "unknown-covariance"):  # whose fourth moments need not exist
@@ -615,7 +646,7 @@ def test_density_of_the_coordinate_and_its_bounds(name: str, past: int) -> None:
     law = family.distribution(beliefs, 0)
     low, high = family.lower(beliefs, 0), family.upper(beliefs, 0)
     for x in np.linspace(low, high, 9):
-        if name == "gaussian":
+        if name in ("gaussian", "vonmises"):
             theta, log_jacobian = x, 0.0
         elif name == "bernoulli":
             theta = 1 / (1 + math.exp(-x))
@@ -627,7 +658,13 @@ def test_density_of_the_coordinate_and_its_bounds(name: str, past: int) -> None:
         else:
             expected = oracle.log_belief_density_given(parameters, theta) + log_jacobian
         assert_allclose(family.log_density(beliefs, 0, x), expected, rtol=1e-9, atol=1e-9)
-    if name == "gaussian":
+    if name == "vonmises":  # what is not within them, on one side of the direction opposite to the mean and on the other
+        opposite = means(family, beliefs)[0] - 180.0
+        below, above = (
+            integrals.total_probability(lambda x: oracle.log_belief_density_given(parameters, x), a, b)
+            for a, b in ((opposite, low), (high, opposite + 360.0))
+        )
+    elif name == "gaussian":
         below, above = law.cdf(low), law.sf(high)
     elif name == "bernoulli":
         below = stats.beta.cdf(1 / (1 + math.exp(-low)), *parameters)
@@ -713,8 +750,17 @@ def test_parameters_from_the_prior_have_its_moments(name: str) -> None:
     rng = np.random.default_rng(8)
     draws = np.array([family.sample_parameter(rng) for _ in range(n)])
     assert draws.shape == (n, family.size())
+    if name == "vonmises":
+        assert_directions(draws[:, 0], oracle.mean([])[0], oracle.variance([])[0])
+        return
     spread = np.where(np.isfinite(oracle.variance([])), oracle.variance([]), draws.var(axis=0))
     assert np.all(np.abs(draws.mean(axis=0) - oracle.mean([])) < 5 * np.sqrt(spread / n))
+
+
+def spread_of_directions() -> float:
+    """The variance, as numbers, of directions with kappa = 3 in degrees, cut opposite to their mean."""
+    density = stats.vonmises(3.0).pdf
+    return math.degrees(1.0) ** 2 * integrals.integral(lambda x: x * x * density(x), -math.pi, math.pi, [0.0])
 
 
 OBSERVED: dict[str, tuple[Any, Any, Any]] = {  # theta, the mean and the variance of an observation given theta
@@ -724,6 +770,7 @@ OBSERVED: dict[str, tuple[Any, Any, Any]] = {  # theta, the mean and the varianc
     "bernoulli": ([0.3], 0.3, 0.21),
     "poisson": ([2.7], 2.7, 2.7),
     "exponential": ([2.5], 0.4, 0.16),
+    "vonmises": ([180.0], 180.0, spread_of_directions()),  # as numbers: symmetric about the middle
     "multivariate": ([1.0, -2.0], [1.0, -2.0], [0.3, 0.5]),
     "unknown-covariance": ([1.0, -2.0, 0.8, -0.5, 0.6], [1.0, -2.0], [0.8, 0.6]),
 }

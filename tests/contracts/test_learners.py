@@ -132,6 +132,9 @@ class WithGaps(conjugate.Family):
     def log_predictive_given(self, parameters: Any, y: Any) -> float:
         return 0.0 if y is None else self.oracle.log_predictive_given(parameters, y)
 
+    def mixture_moments(self, weights: Sequence[float], parameters: Sequence[Any]) -> tuple[Vector, Vector]:
+        return self.oracle.mixture_moments(weights, parameters)
+
     def mean_given(self, parameters: Any) -> Vector:
         return self.oracle.mean_given(parameters)
 
@@ -139,7 +142,7 @@ class WithGaps(conjugate.Family):
         return self.oracle.variance_given(parameters)
 
 
-@pytest.mark.parametrize("name", ["gaussian", "categorical", "unknown-covariance"])
+@pytest.mark.parametrize("name", ["gaussian", "categorical", "vonmises", "unknown-covariance"])
 @pytest.mark.parametrize("gaps", [[3], [0, 4, 5], [2, 9]], ids=str)
 def test_exact_bayes_with_time_that_elapses_unobserved(name: str, gaps: list[int]) -> None:
     """Brute force with a likelihood of one at the gaps. Before the first observation time changes nothing."""
@@ -513,7 +516,7 @@ def test_varsmile_is_its_oracle(name: str, m: float) -> None:
     assert_steps(vl.run(vl.VarSMiLe(family, m), ys), naive.var_smile_by_weights(oracle, m, ys))
 
 
-@pytest.mark.parametrize("name", ["gaussian", "categorical", "bernoulli", "poisson", "exponential"])
+@pytest.mark.parametrize("name", ["gaussian", "categorical", "bernoulli", "poisson", "exponential", "vonmises"])
 @pytest.mark.parametrize("m", [0.02, 0.5, 10.0])
 def test_smile_is_its_oracle(name: str, m: float) -> None:
     """The belief to 1e-8, gamma to 1e-6: it is the root of a divergence, which both sum from terms of order 1, to 1e-16. Where
@@ -593,6 +596,10 @@ def test_leaky_integrates_the_weighted_observations(name: str, omega: float) -> 
     averages = np.array(naive.leaky(SETTINGS[name].oracle, omega, ys))
     if name == "exponential":
         averages = 1 / averages
+    if name == "vonmises":  # the direction of the weighted sum of unit vectors
+        units = np.exp(2j * np.pi * np.array(ys) / 360.0)
+        sums = [units[: t + 1] @ float(omega) ** np.arange(t, -1, -1) for t in range(len(ys))]
+        averages = np.degrees(np.angle(sums))[:, None] % 360.0
     if name.startswith("unknown"):
         points, upper = np.reshape(ys, (len(ys), -1)), np.triu_indices(averages.shape[1])
         spreads = []
@@ -642,7 +649,7 @@ def belief_and_family() -> list[Any]:
     cases = [("gaussian", key) for key in learners_with_belief("gaussian")]
     cases += [(name, key) for name in FAMILIES[1:] for key in chosen]
     cases += [(name, key) for name in SAMPLED[1:] for key in ("particle-filter", "stratified")]
-    cases += [(name, "smile") for name in ("categorical", "bernoulli", "poisson", "exponential", "multivariate")]
+    cases += [(name, "smile") for name in ("categorical", "bernoulli", "poisson", "exponential", "vonmises", "multivariate")]
     return [pytest.param(name, key, id=f"{key}-{name}") for name, key in cases]
 
 

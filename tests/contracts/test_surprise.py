@@ -131,13 +131,13 @@ def test_merge_with_one_hypothesis_has_surprises_in_every_family(name: str) -> N
 
 # A grid of an unbounded coordinate: the mean itself, log lambda, logit p. Beyond it lies less than 1e-12 of every belief here.
 GRID = {"gaussian": np.linspace(-14.0, 14.0, 14_001), "bernoulli": np.linspace(-35.0, 35.0, 7_001)}
-GRID |= dict.fromkeys(("poisson", "exponential"), np.linspace(-34.0, 6.0, 8_001))
+GRID |= dict.fromkeys(("poisson", "exponential"), np.linspace(-34.0, 6.0, 8_001)) | {"vonmises": np.linspace(0.0, 360.0, 4_001)}
 
 
 def theta_on_the_grid(name: str) -> tuple[Vector, Vector]:
     """theta and log |d theta / dx|."""
     x = GRID[name]
-    if name == "gaussian":
+    if name in ("gaussian", "vonmises"):
         return x, np.zeros_like(x)
     if name == "bernoulli":
         return 1 / (1 + np.exp(-x)), -np.logaddexp(0, x) - np.logaddexp(0, -x)
@@ -149,6 +149,8 @@ def log_density(name: str, parameters: Any) -> Vector:
     theta, log_jacobian = theta_on_the_grid(name)
     if name == "gaussian":
         return stats.norm.logpdf(theta, parameters[0], math.sqrt(parameters[1]))
+    if name == "vonmises":
+        return np.array([SETTINGS[name].oracle.log_belief_density_given(parameters, x) for x in theta])
     if name == "bernoulli":
         return stats.beta.logpdf(theta, *parameters) + log_jacobian
     return stats.gamma.logpdf(theta, parameters[0], scale=1 / parameters[1]) + log_jacobian
@@ -200,6 +202,7 @@ def test_surprises_of_the_exact_mixture(name: str) -> None:
         pytest.param("gaussian", lambda f: vl.Merge(f, P_C, n=3), id="merge-gaussian"),
         pytest.param("gaussian", lambda f: vl.ParticleFilter(f, P_C, n=5), id="particle-filter-gaussian"),
         pytest.param("bernoulli", lambda f: vl.Merge(f, P_C, n=2), id="merge-bernoulli"),
+        pytest.param("vonmises", lambda f: vl.Merge(f, P_C, n=3), id="merge-vonmises"),
     ],
 )
 def test_surprises_of_bounded_mixtures(name: str, make: Any) -> None:

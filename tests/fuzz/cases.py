@@ -78,6 +78,7 @@ FAMILIES: dict[str, Callable[[Random], Any]] = {
     "Bernoulli": lambda r: vl.Bernoulli(magnitude(r), magnitude(r)),
     "Poisson": lambda r: vl.Poisson(magnitude(r), magnitude(r)),
     "Exponential": lambda r: vl.Exponential(magnitude(r), magnitude(r)),
+    "VonMises": lambda r: vl.VonMises(magnitude(r), middle(r), 0.0 if r.random() < 0.4 else magnitude(r), magnitude(r)),
     "MultivariateGaussian": lambda r: vl.MultivariateGaussian(plane(r), [middle(r), middle(r)], plane(r)),
     "MultivariateGaussianUnknownCovariance": lambda r: vl.MultivariateGaussianUnknownCovariance(
         [middle(r), middle(r)], magnitude(r), float(r.choice([1.2, 2.6, 3.5, 5.5, 20.0])), plane(r)

@@ -1,4 +1,4 @@
-"""The eight families twice, as the library's objects and as the oracles', and observations, beliefs and learners for them."""
+"""The nine families twice, as the library's objects and as the oracles', and observations, beliefs and learners for them."""
 
 from __future__ import annotations
 
@@ -80,6 +80,12 @@ SETTINGS: dict[str, Setting] = {
         lambda rng: rng.gamma(2.2, 1 / 1.1),
         lambda rng, theta: float(rng.exponential(1 / theta)),
     ),
+    "vonmises": Setting(
+        vl.VonMises(kappa=3.0, mu_0=-20.0, kappa_0=0.7, period=360.0),
+        conjugate.VonMises(3.0, -20.0, 0.7, 360.0),
+        lambda rng: math.degrees(rng.vonmises(math.radians(-20.0), 0.7)) % 360.0,
+        lambda rng, theta: math.degrees(rng.vonmises(math.radians(theta), 3.0)),
+    ),
     "multivariate": Setting(
         vl.MultivariateGaussian(covariance=COVARIANCE, mu_0=CENTRE, covariance_0=PRIOR_COVARIANCE),
         conjugate.MultivariateGaussian(COVARIANCE, CENTRE, PRIOR_COVARIANCE),
@@ -100,6 +106,7 @@ SUPPORTS = {
     "bernoulli": (0.0, 1.0),
     "poisson": (0.0, math.inf),
     "exponential": (0.0, math.inf),
+    "vonmises": (0.0, 360.0),
 }
 # The likelihood of one observation is a proper density of the parameter
 PROPER = [*SUPPORTS, "categorical", "multivariate"]

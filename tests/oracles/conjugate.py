@@ -1,4 +1,4 @@
-"""Eight conjugate families from textbook batch formulas.
+"""Nine conjugate families from textbook batch formulas.
 
 Every method takes the plain list `past` of the observations since the last change and goes back to all of
 them. With `weights`, observation k counts w_k times: its likelihood is raised to the power w_k.
@@ -9,13 +9,14 @@ parameters instead of a list, for beliefs that no list of observations leads to.
 
 from __future__ import annotations
 
+import cmath
 import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
+from scipy import special, stats
 
 Vector = NDArray[np.float64]
 Weights = Sequence[float] | None
@@ -53,6 +54,28 @@ class Family:
     def variance(self, past: Sequence[Any], weights: Weights = None) -> Vector:
         """Var[theta | past], one for each element of theta."""
         return self.variance_given(self.posterior(past, weights))
+
+    def mixture_moments(self, weights: Sequence[float], parameters: Sequence[Parameters]) -> tuple[Vector, Vector]:
+        """Mean and variance of a mixture of beliefs: sum w m, and by the law of total variance sum w (v + (m - mean)^2).
+
+        One component of infinite variance makes the mixture's infinite, however small its (positive) weight.
+        """
+        means, variances = (np.array([read(p) for p in parameters]) for read in (self.mean_given, self.variance_given))
+        return moments_of_mixture(weights, means, variances)
+
+
+def moments_of_mixture(weights: Sequence[float], means: Vector, variances: Vector) -> tuple[Vector, Vector]:
+    """The same of components with these means and variances; rows are components."""
+    kept = [i for i, w in enumerate(weights) if w > 0]
+    mean, variance = [], []
+    for d in range(means.shape[1]):
+        average = math.fsum(weights[i] * means[i, d] for i in kept)
+        mean.append(average)
+        if math.isinf(average) or any(math.isinf(variances[i, d]) for i in kept):
+            variance.append(math.inf)
+        else:
+            variance.append(math.fsum(weights[i] * (variances[i, d] + (means[i, d] - average) ** 2) for i in kept))
+    return np.array(mean), np.array(variance)
 
 
 class ScalarFamily(Family):
@@ -199,6 +222,62 @@ class Exponential(ScalarFamily):
 
     def log_likelihood(self, theta: float, y: float) -> float:
         return float(stats.expon.logpdf(y, scale=1 / theta))
+
+
+class VonMises(ScalarFamily):
+    """y ~ vonMises(theta, kappa), theta ~ vonMises(mu_0, kappa_0) on a circle of this period.
+
+    Mean and variance are those of a vector: its direction within [0, period), and 2 (1 - its length) in units of the period.
+    """
+
+    def __init__(self, kappa: float, mu_0: float = 0.0, kappa_0: float = 0.0, period: float = 2 * math.pi) -> None:
+        self.kappa, self.mu_0, self.kappa_0, self.period = float(kappa), float(mu_0), float(kappa_0), float(period)
+
+    def posterior(self, past: Sequence[float], weights: Weights = None) -> Parameters:
+        """kappa_0 e^(i mu_0) + kappa sum e^(i y), as real and imaginary part."""
+        w = ones_unless_given(past, weights)
+        terms = [self.kappa_0 * self.unit(self.mu_0), *(self.kappa * v * self.unit(y) for v, y in zip(w, past, strict=True))]
+        return math.fsum(z.real for z in terms), math.fsum(z.imag for z in terms)
+
+    def unit(self, angle: float) -> complex:
+        return cmath.exp(2j * math.pi * angle / self.period)
+
+    def log_predictive_given(self, parameters: Parameters, y: float) -> float:
+        """I0(|z + kappa e^iy|) / (period I0(|z|) I0(kappa))."""
+        z = complex(*parameters)
+        after = z + self.kappa * self.unit(y)
+        return log_i0(abs(after)) - log_i0(abs(z)) - log_i0(self.kappa) - math.log(self.period)
+
+    def mean_vector(self, parameters: Parameters) -> complex:
+        """E[e^(i theta)] = A e^(i mu), A = I1 / I0."""
+        z = complex(*parameters)
+        return float(special.i1e(abs(z)) / special.i0e(abs(z))) * z / abs(z) if z else 0j
+
+    def of_vector(self, vector: complex) -> tuple[Vector, Vector]:
+        turns = cmath.phase(vector) / (2 * math.pi) if vector else self.mu_0 / self.period
+        chord = 2 * (1 - abs(vector)) * (self.period / (2 * math.pi)) ** 2
+        return np.array([turns % 1.0 * self.period]), np.array([chord])
+
+    def mixture_moments(self, weights: Sequence[float], parameters: Sequence[Parameters]) -> tuple[Vector, Vector]:
+        vectors = [w * self.mean_vector(p) for w, p in zip(weights, parameters, strict=True)]
+        return self.of_vector(complex(math.fsum(v.real for v in vectors), math.fsum(v.imag for v in vectors)))
+
+    def mean_given(self, parameters: Parameters) -> Vector:
+        return self.of_vector(self.mean_vector(parameters))[0]
+
+    def variance_given(self, parameters: Parameters) -> Vector:
+        return self.of_vector(self.mean_vector(parameters))[1]
+
+    def log_belief_density_given(self, parameters: Parameters, theta: float) -> float:
+        z = complex(*parameters)
+        return (z * self.unit(-theta)).real - log_i0(abs(z)) - math.log(self.period)
+
+    def log_likelihood(self, theta: float, y: float) -> float:
+        return self.kappa * self.unit(y - theta).real - log_i0(self.kappa) - math.log(self.period)
+
+
+def log_i0(x: float) -> float:
+    return x + math.log(special.i0e(x))
 
 
 class Categorical(Family):

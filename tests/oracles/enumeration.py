@@ -36,23 +36,6 @@ def log_evidence_without_change(family: Family, ys: Sequence[Any]) -> float:
     return math.fsum(family.log_predictive(ys[:k], ys[k]) for k in range(len(ys)))
 
 
-def moments_of_mixture(weights: Sequence[float], means: Vector, variances: Vector) -> tuple[Vector, Vector]:
-    """sum w m, and by the law of total variance sum w (v + (m - mean)^2); rows are components.
-
-    One component of infinite variance makes the mixture's infinite, however small its (positive) weight.
-    """
-    kept = [i for i, w in enumerate(weights) if w > 0]
-    mean, variance = [], []
-    for d in range(means.shape[1]):
-        average = math.fsum(weights[i] * means[i, d] for i in kept)
-        mean.append(average)
-        if math.isinf(average) or any(math.isinf(variances[i, d]) for i in kept):
-            variance.append(math.inf)
-        else:
-            variance.append(math.fsum(weights[i] * (variances[i, d] + (means[i, d] - average) ** 2) for i in kept))
-    return np.array(mean), np.array(variance)
-
-
 def log_joint_by_run_length(p_c: float, t: int, evidence: dict[tuple[int, int], float]) -> dict[int, float]:
     """log P(R_t = r, y_1:t) for r = 1 .. t: the sum over all histories that end with r steps since a change.
 
@@ -80,9 +63,7 @@ def enumerate_histories(family: Family, p_c: float, ys: Sequence[Any]) -> list[P
         log_evidence = float(logsumexp(list(log_joint.values())))
         log_weights = {r: log_joint[r] - log_evidence for r in log_joint}
         weights = [math.exp(w) for w in log_weights.values()]
-        means = np.array([family.mean(ys[t - r : t]) for r in log_weights])
-        variances = np.array([family.variance(ys[t - r : t]) for r in log_weights])
-        mean, variance = moments_of_mixture(weights, means, variances)
+        mean, variance = family.mixture_moments(weights, [family.posterior(ys[t - r : t]) for r in log_weights])
         gamma = weights[0] if t > 1 else p_c
         log_p, log_p_0 = float(logsumexp(stay)), family.log_predictive([], y)
         posteriors.append(Posterior(mean, variance, log_evidence, np.array(weights), gamma, log_p, log_p_0))

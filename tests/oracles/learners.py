@@ -15,8 +15,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import expit, gammaln, logsumexp, psi
 
-from .conjugate import Bernoulli, Categorical, Exponential, Family, Gaussian, Parameters, Poisson, Vector
-from .enumeration import moments_of_mixture
+from .conjugate import Bernoulli, Categorical, Exponential, Family, Gaussian, Parameters, Poisson, Vector, VonMises, log_i0
 
 
 class Step(NamedTuple):
@@ -59,9 +58,8 @@ def message_passing(family: Family, p_c: float, ys: Sequence[Any], n: int | None
             total = float(logsumexp(list(log_weights.values())))
             log_weights = {r: log_weights[r] - total for r in log_weights}
         weights = {r: math.exp(log_weights[r]) for r in log_weights}
-        means = np.array([family.mean(ys[t + 1 - r : t + 1]) for r in weights])
-        variances = np.array([family.variance(ys[t + 1 - r : t + 1]) for r in weights])
-        mean, variance = moments_of_mixture(list(weights.values()), means, variances)
+        parts = [family.posterior(ys[t + 1 - r : t + 1]) for r in weights]
+        mean, variance = family.mixture_moments(list(weights.values()), parts)
         run_length = math.fsum(w * r for r, w in weights.items())
         steps.append(Step(mean, variance, gamma, log_p, log_p_0, weights, run_length))
     return steps
@@ -110,6 +108,9 @@ def natural_increment(family: Family, y: Any) -> Vector:
         return np.array([1.0, float(y)])
     if isinstance(family, Categorical):  # log theta_y
         return np.array([1.0 if i == y else 0.0 for i in range(family.k)])
+    if isinstance(family, VonMises):  # kappa cos(theta - y)
+        z = family.kappa * family.unit(y)
+        return np.array([z.real, z.imag])
     raise TypeError(family)
 
 
@@ -142,6 +143,8 @@ def scaled_likelihood(family: Family, y: Any) -> Parameters:
         return 2.0, float(y)
     if isinstance(family, Categorical):
         return (1.0 + np.eye(family.k)[int(y)],)
+    if isinstance(family, VonMises):
+        return tuple(natural_increment(family, y))
     raise TypeError(family)
 
 
@@ -165,12 +168,20 @@ def kl_dirichlet(p: Vector, q: Vector) -> float:
     return math.fsum([*terms, rest])
 
 
+def kl_von_mises(family: VonMises, p: Parameters, q: Parameters) -> float:
+    """log I0(|q|) - log I0(|p|) + E_p[e^(i theta)] . (p - q), p and q as vectors."""
+    m, apart = family.mean_vector(p), complex(*p) - complex(*q)
+    return log_i0(abs(complex(*q))) - log_i0(abs(complex(*p))) + m.real * apart.real + m.imag * apart.imag
+
+
 def kl_beliefs(family: Family, p: Parameters, q: Parameters) -> float:
     """KL[p || q] between two beliefs about the family's theta."""
     if isinstance(family, Gaussian):
         return kl_normal(p, q)
     if isinstance(family, Poisson | Exponential):
         return kl_gamma(p, q)
+    if isinstance(family, VonMises):
+        return kl_von_mises(family, p, q)
     return kl_dirichlet(np.array(p).ravel(), np.array(q).ravel())
 
 

@@ -15,7 +15,8 @@ from scipy import stats
 from scipy.special import logsumexp
 
 from . import conjugate, integrals, learners
-from .enumeration import enumerate_histories, log_evidence_without_change, moments_of_mixture
+from .conjugate import moments_of_mixture
+from .enumeration import enumerate_histories, log_evidence_without_change
 
 PSI = np.array([[2.0, 0.4], [0.4, 1.5]])
 POINTS = [np.array(y) for y in ([0.1, 0.4], [-0.3, 0.2], [0.0, 0.6], [2.1, -1.9], [2.5, -1.4], [1.9, -1.6], [2.2, -2.0])]

@@ -11,7 +11,7 @@ import numpy as np
 from volatilis._compiler.registry import compiled_function, python_only
 from volatilis._core.fields import Real, Rule, Vector, derived
 from volatilis._core.records import LOG, Range
-from volatilis.families._base import AcceptedNumbers, Beliefs
+from volatilis.families._base import AcceptedNumbers, Beliefs, not_faint
 from volatilis.families._circular import CircularLaw
 from volatilis.families._kinds import FamilyRecord, FamilyTuple, family
 from volatilis.families._observations import real_observations
@@ -41,7 +41,7 @@ Concentration = Annotated[
     float, Rule(float, lambda v: 0.0 < v <= 1e15, "a number above 0, at most 1e15"), Range(LOG, 1e-2, 1e4, 1.0, 30.0)
 ]
 PriorConcentration = Annotated[
-    float, Rule(float, lambda v: 0.0 <= v <= 1e15, "a number from 0 (anywhere) to 1e15"), Range(LOG, 1e-3, 1e2, 0.1, 3.0)
+    float, Rule(float, lambda v: 0.0 <= v <= 1e15, "a number from 0 (anywhere) to 1e15"), Range(LOG, 1e-4, 1e3, 0.05, 2.0)
 ]
 Period = Annotated[float, Rule(float, lambda v: 1e-100 <= v <= 1e100, "a number from 1e-100 to 1e100, such as 360 for degrees")]
 
@@ -74,8 +74,8 @@ class VonMises(FamilyTuple):
         period    once around: 2 pi for radians, 360 for degrees, 24 for hours
 
     >>> import volatilis as vl
-    >>> vl.run(vl.VarSMiLe(vl.VonMises(kappa=8.0, period=360.0), m=0.1), [350.0, 10.0, 6.0, 120.0]).mean.round(2)
-    array([350.  ,   0.  ,   1.99, 119.32])
+    >>> vl.run(vl.VarSMiLe(vl.VonMises(kappa=8.0, period=360.0), m=0.1), [350.0, 20.0, 6.0, 120.0]).mean.round(2)
+    array([350.  ,   5.26,   5.52, 119.51])
     """
 
     kappa: Concentration
@@ -123,7 +123,7 @@ class VonMises(FamilyTuple):
             top = largest(out, n)
             for i in range(n):
                 out[i] = w[i] * exp_in_range(out[i] - top)
-            evidence, scale = total(out, n), top + self.log_unit
+            return not_faint(out, n, top + self.log_unit)
         return evidence, scale
 
     def absorb(self, beliefs: Beliefs, i: int, y: float) -> None:

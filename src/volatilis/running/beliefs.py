@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -36,21 +35,20 @@ class Belief:
         """E[theta]: a number, or an array where theta has several elements."""
         if "variance" not in self._learner.readouts() and self.run_lengths[0] == 0.0:
             return self._shaped(np.full(self._family.size(), np.nan))
-        read = self._family.estimate if "variance" not in self._learner.readouts() else self._family.mean
         with np.errstate(all="ignore"):
-            return self._mixed(read)
+            if "variance" not in self._learner.readouts():
+                return self._shaped(np.array([self._family.estimate(self._columns, 0, k) for k in self._elements]))
+            return self._shaped(self._means())
 
     @property
     def variance(self) -> Moments:
         """Var[theta], element by element."""
         self._need_distribution("variance")
         with np.errstate(all="ignore"):
-            mean = np.atleast_1d(self.mean)
-            infinite = np.isinf(mean)
-            means = np.array([[self._family.mean(self._columns, i, k) for k in self._elements] for i in self._hypotheses])
-            within = np.atleast_1d(self._mixed(self._family.variance))
-            between = self.weights @ (means - mean) ** 2
-        return self._shaped(np.where(infinite, np.inf, within + between))
+            mixture = self._family.mixture_variance
+            room, means = np.zeros(self.weights.size), self._means()
+            values = [mixture(self._columns, self.weights, room.size, k, means[k], room) for k in self._elements]
+        return self._shaped(np.array(values))
 
     def pdf(self, theta: npt.ArrayLike) -> Moments:
         """The density at theta; for several parameters the last axis of theta goes over them."""
@@ -83,16 +81,13 @@ class Belief:
         return joined[:, 0] if self._family.size() == 1 else joined
 
     @property
-    def _hypotheses(self) -> range:
-        return range(self.weights.size)
-
-    @property
     def _elements(self) -> range:
         return range(self._family.size())
 
-    def _mixed(self, read: Callable[[Beliefs, int, int], float]) -> Moments:
-        values = np.array([[read(self._columns, i, k) for k in self._elements] for i in self._hypotheses])
-        return self._shaped(self.weights @ values)
+    def _means(self) -> np.ndarray:
+        room = np.zeros(self.weights.size)
+        means = [self._family.mixture_mean(self._columns, self.weights, room.size, k, room) for k in self._elements]
+        return np.array(means)
 
     def _shaped(self, values: np.ndarray) -> Moments:
         return float(values[0]) if values.size == 1 else values

@@ -118,7 +118,7 @@ def bessel_divergence(x: float, y: float) -> float:
         rest = v * _far_log(fma(32.0, v, -1.0)) - u * _far_log(fma(32.0, u, -1.0))
         series = u * (0.125 + u * (0.125 + u * (25.0 / 128.0 + u * (13.0 / 32.0))))
         above = series if x > 1000.0 else _far_gap(fma(32.0, u, -1.0)) - 0.5  # x (1 - A(x)) - 1/2
-        return max(fma(above, ratio, fma(0.5, _beyond_log_1p(ratio), rest)), 0.0)
+        return max(fma(above, ratio, fma(0.5, _beyond_log(ratio, y * u), rest)), 0.0)
     if max(x, y) < FAR:
         t, s = 0.25 * x * x, 0.25 * y * y
         return max(log_1p(s * _near_0(s)) - log_1p(t * _near_0(t)) - bessel_ratio(x) * apart, 0.0)
@@ -127,10 +127,10 @@ def bessel_divergence(x: float, y: float) -> float:
 
 
 @compiled_function
-def _beyond_log_1p(x: float) -> float:
-    """x - log(1 + x): where x is small from the series of log(1 + x) = 2 artanh(s), s = x / (2 + x)."""
+def _beyond_log(x: float, y: float) -> float:
+    """x - log(y), y = 1 + x: where x is small from the series of log(1 + x) = 2 artanh(s), s = x / (2 + x)."""
     if abs(x) > 0.01:
-        return x - log_1p(x)
+        return x - (log_1p(x) if x > -0.5 else log(y))
     s = x / (2.0 + x)
     z = s * s
     return s * (x - z * (2.0 / 3.0 + z * (0.4 + z * (2.0 / 7.0))))
