@@ -80,12 +80,6 @@ SETTINGS: dict[str, Setting] = {
         lambda rng: rng.gamma(2.2, 1 / 1.1),
         lambda rng, theta: float(rng.exponential(1 / theta)),
     ),
-    "vonmises": Setting(
-        vl.VonMises(kappa=3.0, mu_0=-20.0, kappa_0=0.7, period=360.0),
-        conjugate.VonMises(3.0, -20.0, 0.7, 360.0),
-        lambda rng: math.degrees(rng.vonmises(math.radians(-20.0), 0.7)) % 360.0,
-        lambda rng, theta: math.degrees(rng.vonmises(math.radians(theta), 3.0)),
-    ),
     "multivariate": Setting(
         vl.MultivariateGaussian(covariance=COVARIANCE, mu_0=CENTRE, covariance_0=PRIOR_COVARIANCE),
         conjugate.MultivariateGaussian(COVARIANCE, CENTRE, PRIOR_COVARIANCE),
@@ -97,6 +91,12 @@ SETTINGS: dict[str, Setting] = {
         conjugate.MultivariateGaussianUnknownCovariance(CENTRE, 0.6, 5.5, PRIOR_COVARIANCE),
         _mean_and_covariance,
         lambda rng, theta: rng.multivariate_normal(*theta),
+    ),
+    "vonmises": Setting(
+        vl.VonMises(kappa=3.0, mu_0=-20.0, kappa_0=0.7, period=360.0),
+        conjugate.VonMises(3.0, -20.0, 0.7, 360.0),
+        lambda rng: math.degrees(rng.vonmises(math.radians(-20.0), 0.7)) % 360.0,
+        lambda rng, theta: math.degrees(rng.vonmises(math.radians(theta), 3.0)),
     ),
 }
 FAMILIES = list(SETTINGS)

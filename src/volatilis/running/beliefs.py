@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 
 from volatilis._core.seeds import seed_sequence
-from volatilis.families._base import Beliefs
 from volatilis.learners._base import Learner, State
 
 Moments = float | np.ndarray  # a number, or an array where there are several
