@@ -21,6 +21,9 @@ def test_the_options_make_the_windows_of_the_layer() -> None:
     given = Windows("0.8,0.4", "0.3,0.2", "after", "0.2,0.8,0.2", 0.05, "0.05,0.4,0.05", 0.04, 3)
     first = FirstWindow(0.8, 0.4, 0.3, 0.2, None, "after", (0.2, 0.4, 0.6, 0.8), 0.05, 3)
     assert given.both() == (first, SecondWindow(tuple(k / 20 for k in range(1, 9)), 0.04, 3))
+    assert Windows(first_trials="published").both()[1] == SecondWindow(first_trials=False)
+    with pytest.raises(ValueError, match="--first-trials none: not accepted; text and published are"):
+        Windows(first_trials="none").both()
 
 
 def test_all_commands_have_the_same_options_for_windows() -> None:

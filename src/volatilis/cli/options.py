@@ -189,14 +189,24 @@ class Windows(NamedTuple):
     ] = "0.025,0.4,0.025"
     p_width: Annotated[float, typer.Option(help="How far from them.", rich_help_panel=WINDOWS)] = 0.0125
     least: Annotated[int, typer.Option(min=1, help="Trials that a person's average must rest on.", rich_help_panel=WINDOWS)] = 1
+    first_trials: Annotated[
+        str,
+        typer.Option(
+            metavar="text|published",
+            help="Prediction 2 counts the first trial of a block, as the paper's text does, or not, as the published code.",
+            rich_help_panel=WINDOWS,
+        ),
+    ] = "text"
 
     def both(self, confidence: str | None = None, older: Sequence[str] = ()) -> tuple[FirstWindow, SecondWindow]:
         """The windows of prediction 1 and of prediction 2.
 
         older   texts of `--window`, which change them
         """
-        from volatilis.predictions.windows import FirstWindow, SecondWindow
+        from volatilis.predictions.windows import FIRST_TRIALS, FirstWindow, SecondWindow
 
+        if self.first_trials not in FIRST_TRIALS:
+            raise ValueError(f"--first-trials {self.first_trials}: not accepted; {' and '.join(FIRST_TRIALS)} are")
         prediction, prediction_width = numbers("prediction-window", self.prediction_window, 2)
         spread, spread_width = numbers("spread-window", self.spread_window, 2)
         first = FirstWindow(
@@ -210,7 +220,12 @@ class Windows(NamedTuple):
             error_width=self.error_width,
             least=self.least,
         )
-        second = SecondWindow(p=steps("probabilities", self.probabilities), p_width=self.p_width, least=self.least)
+        second = SecondWindow(
+            p=steps("probabilities", self.probabilities),
+            p_width=self.p_width,
+            least=self.least,
+            first_trials=FIRST_TRIALS[self.first_trials],
+        )
         for text in older:
             first, second = older_window(text, first, second)
         return first, second

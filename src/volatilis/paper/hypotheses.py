@@ -9,7 +9,8 @@ import numpy as np
 
 from volatilis.paper.figures.predictions import LEARNERS, MEASURES, VARIANTS
 from volatilis.predictions import estimators
-from volatilis.predictions.hypotheses import BAYES_FACTOR, DIFFERENCE, NO_PRIOR, SHANNON, SLOPE, MeanTest, judge, mean_test
+from volatilis.predictions.estimators import DIFFERENCE, SLOPE
+from volatilis.predictions.hypotheses import BAYES_FACTOR, NO_PRIOR, SHANNON, MeanTest, judge, mean_test
 from volatilis.predictions.windows import SIGNS
 
 if TYPE_CHECKING:

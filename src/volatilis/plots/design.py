@@ -61,15 +61,15 @@ def draw(powers: Mapping[str, Power], chosen: Chosen | None = None) -> Figure:
     """A panel per finding, a line per number of trials (darker: more), dashed for the chosen sequence; below, the sequences."""
     from matplotlib.figure import Figure
 
-    findings = next(iter(powers.values())).findings
+    findings = [name for name in next(iter(powers.values())).findings if not name.endswith("no test")]
     rows, columns = _parts.grid(len(findings), COLUMNS)
     extra = 0 if chosen is None else 1
     with style.apply():
         figure = Figure(figsize=(3.1 * max(columns, 4 * extra), 2.9 * (rows + extra)), layout="constrained")
         parts = figure.subfigures(1 + extra, 1, height_ratios=[rows, 1][: 1 + extra], squeeze=False)[:, 0]
         axes = parts[0].subplots(rows, columns, squeeze=False, sharex=True, sharey=True).ravel()
-        for k, (axis, finding) in enumerate(zip(axes, findings, strict=False)):
-            _draw_finding(axis, powers, k, finding)
+        for axis, finding in zip(axes, findings, strict=False):
+            _draw_finding(axis, powers, finding)
         for axis in axes[len(findings) :]:
             axis.set_visible(False)
         parts[0].supxlabel("people", fontsize=10.5)
@@ -82,11 +82,12 @@ def draw(powers: Mapping[str, Power], chosen: Chosen | None = None) -> Figure:
     return figure
 
 
-def _draw_finding(axis: Axes, powers: Mapping[str, Power], k: int, finding: str) -> None:
-    mistake = finding.endswith("refused")
+def _draw_finding(axis: Axes, powers: Mapping[str, Power], finding: str) -> None:
+    mistake = finding.endswith(("refused", "noise"))
     for level in (0.05,) if mistake else (0.8, 0.9):
         axis.axhline(level, color="0.75", linewidth=0.9, zorder=1)
     for kind, found in powers.items():
+        k = found.findings.index(finding)
         subjects, trials = np.array(found.setting.subjects), found.setting.trials
         for i, count in enumerate(trials):
             colour = style.blend(FEW_TRIALS, MANY_TRIALS, i / max(len(trials) - 1, 1))

@@ -2,32 +2,49 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from volatilis.predictions.estimators import ADJUSTED, First, Second, estimate_first, estimate_second, sums_first, sums_second
+from volatilis.predictions.estimators import (
+    ADJUSTED,
+    DIFFERENCE,
+    SLOPE,
+    First,
+    Second,
+    estimate_first,
+    estimate_second,
+    sums_first,
+    sums_second,
+)
 from volatilis.predictions.hypotheses import (
+    CANNOT_BE_TOLD,
     CONFIRMED,
     CONTRADICTED,
-    DIFFERENCE,
     LEVEL,
+    MEASURES,
     NO_PRIOR,
     SHANNON,
-    SLOPE,
+    MeanTest,
     Row,
     check_level,
     judge,
     mean_test,
+    pooled_test,
 )
+from volatilis.predictions.sensitivity import Need, need
 from volatilis.predictions.windows import FirstWindow, SecondWindow, SubjectTrials, check_windows
 
 ROUNDING = 1e-9  # of the largest average in a window
 
 
 class Analysis(NamedTuple):
-    """Both predictions on people's trials. `first` and `second` go by estimator; `second` is empty without a learner."""
+    """Both predictions on people's trials. `first` and `second` go by estimator; `second` is empty without a learner.
+
+    needs   (prediction, hypothesis) -> how much data each of its quantities takes, where a hypothesis cannot be told (adjusted)
+    """
 
     people: tuple[SubjectTrials, ...]
     first_window: FirstWindow
@@ -37,6 +54,7 @@ class Analysis(NamedTuple):
     rows: tuple[Row, ...]
     level: float
     notes: tuple[str, ...]
+    needs: Mapping[tuple[int, str], tuple[Need, ...]]
 
     def verdicts(self, prediction: int, estimator: str = ADJUSTED) -> dict[str, str]:
         """Hypothesis -> verdict."""
@@ -81,13 +99,42 @@ def analyse(
         second = estimate_second([sums_second(trials, second_window) for trials in people], second_window)
     rows: list[Row] = []
     for name, one in first.items():
-        values = {DIFFERENCE: one.difference, SLOPE: one.slope}
-        tests = {quantity: mean_test(of_people, level, seed, _floor(one.means)) for quantity, of_people in values.items()}
-        rows += judge(1, name, tests, level)
+        rows += judge(1, name, _tests(one, {DIFFERENCE: one.difference, SLOPE: one.slope}, level, seed), level)
     for name, two in second.items():
-        rows += judge(2, name, {SLOPE: mean_test(two.slope, level, seed, _floor(two.means))}, level)
+        rows += judge(2, name, _tests(two, {SLOPE: two.slope}, level, seed), level)
     notes = (*_notes_on_all(people, with_learner), *_notes_first(people, first[ADJUSTED]), *_notes_second(people, second))
-    return Analysis(tuple(people), first_window, second_window, first, second, tuple(rows), level, notes)
+    needs = _needs(people, rows, {1: first[ADJUSTED], **({2: second[ADJUSTED]} if second else {})}, level)
+    return Analysis(tuple(people), first_window, second_window, first, second, tuple(rows), level, notes, needs)
+
+
+def _tests(estimates: First | Second, values: Mapping[str, np.ndarray], level: float, seed: int) -> dict[str, MeanTest]:
+    """Quantity -> its test over people."""
+    floor = _floor(estimates.means)
+    if not estimates.pooled:
+        return {quantity: mean_test(of_people, level, seed, floor) for quantity, of_people in values.items()}
+    return {
+        quantity: pooled_test(estimates.pooled[quantity], _known(of_people), level, seed, floor)
+        for quantity, of_people in values.items()
+    }
+
+
+def _known(values: np.ndarray) -> int:
+    return int(np.sum(~np.isnan(values)))
+
+
+def _needs(
+    people: Sequence[SubjectTrials], rows: Sequence[Row], estimates: Mapping[int, First | Second], level: float
+) -> dict[tuple[int, str], tuple[Need, ...]]:
+    """What cannot be told, and how much it takes. A predicted zero can be told where another hypothesis would be seen."""
+    trials, needs = [person.indicator.size for person in people], dict[tuple[int, str], tuple[Need, ...]]()
+    for row in rows:
+        if row.estimator == ADJUSTED and row.hypothesis_verdict == row.verdict == CANNOT_BE_TOLD:
+            one, key = estimates[row.prediction], (row.prediction, row.hypothesis)
+            pooled, counts = one.pooled[row.quantity], (one.trials, row.test.people, trials)
+            measures = [MEASURES[row.hypothesis]] if row.predicted else [*pooled.expected]
+            each = [need(pooled, row.quantity, measure, *counts, level) for measure in measures]
+            needs[key] = (*needs.get(key, ()), min(each, key=lambda one: one.people or math.inf))
+    return needs
 
 
 def _floor(means: np.ndarray) -> float:

@@ -1,11 +1,13 @@
 """Tables 1 and 2 of the paper: what each hypothesis predicts, what people's values show, and the verdicts.
 
-A predicted sign is "confirmed" or "contradicted" where the confidence interval over people excludes zero, else "undecided". A
-predicted zero is "consistent" where zero is not rejected, else "contradicted": not rejecting zero is no proof of zero, so
-nothing confirms it. A hypothesis gets the worst verdict of its quantities.
+confirmed        every predicted sign is seen: its interval over people excludes zero, and all zeros together are rejected
+contradicted     the opposite of a predicted sign is seen, or something where zero was predicted
+undecided        a sign was predicted and is not seen, in data that would probably have shown it
+consistent       zero was predicted and is not rejected, in data that would probably have shown something else. No proof of zero
+cannot be told   nothing is seen, and the data are too few for that to mean anything
 
-Where a hypothesis predicts several zeros, one wrong rejection is enough to contradict it; Holm's correction keeps the rate of
-that at 1 - level. Signs need none: to be confirmed all must be right, and each is contradicted on one side only, (1 - level) / 2.
+A hypothesis gets the worst verdict of its quantities. All quantities of a table are tested together (Holm), and only what is
+rejected contradicts. So on an indicator that is noise a table has "confirmed" or "contradicted" at a rate of 1 - level at most.
 """
 
 from __future__ import annotations
@@ -13,12 +15,16 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
 
+from volatilis.predictions.estimators import DIFFERENCE, S_BF, S_SH, SLOPE
+from volatilis.predictions.pooling import Pooled
+from volatilis.predictions.sensitivity import ENOUGH, can_be_tested, power
+
 BAYES_FACTOR, SHANNON, NO_PRIOR = "the indicator reflects S_BF", "the indicator reflects S_Sh", "the prior is not used"
-DIFFERENCE, SLOPE = "difference", "slope"
 # hypothesis -> the predicted sign of each quantity
 TABLE_1: Mapping[str, Mapping[str, int]] = {
     BAYES_FACTOR: {DIFFERENCE: -1, SLOPE: -1},
@@ -27,9 +33,11 @@ TABLE_1: Mapping[str, Mapping[str, int]] = {
 }
 TABLE_2: Mapping[str, Mapping[str, int]] = {BAYES_FACTOR: {SLOPE: 0}, SHANNON: {SLOPE: -1}}
 TABLES = {1: TABLE_1, 2: TABLE_2}
+MEASURES = {BAYES_FACTOR: S_BF, SHANNON: S_SH}
 
 CONFIRMED, CONSISTENT, UNDECIDED, CONTRADICTED = "confirmed", "consistent", "undecided", "contradicted"
-WORST_FIRST = (CONTRADICTED, UNDECIDED, CONSISTENT, CONFIRMED)
+CANNOT_BE_TOLD = "cannot be told"
+WORST_FIRST = (CONTRADICTED, CANNOT_BE_TOLD, UNDECIDED, CONSISTENT, CONFIRMED)
 
 LEVEL = 0.95
 FLIPS = 9_999  # random ones where there are too many to try them all
@@ -45,6 +53,8 @@ class MeanTest(NamedTuple):
     low, high   the confidence interval (Student's t)
     p, p_flip   two-sided: of Student's t; of the permutation test that flips the sign of each person's value
     people      those with a value
+    freedom     degrees of freedom of t; None: one less than people
+    powers      measure -> the power of this test, were the indicator that measure and as much noise; empty: not known
     """
 
     value: float
@@ -55,10 +65,12 @@ class MeanTest(NamedTuple):
     p: float
     p_flip: float
     people: int
+    freedom: float | None = None
+    powers: Mapping[str, float] = MappingProxyType({})
 
     @property
-    def degrees_of_freedom(self) -> int:
-        return max(self.people - 1, 0)
+    def degrees_of_freedom(self) -> float:
+        return max(self.people - 1, 0) if self.freedom is None else self.freedom
 
 
 def mean_test(values: np.ndarray, level: float = LEVEL, seed: int = 0, floor: float = 0.0) -> MeanTest:
@@ -81,6 +93,34 @@ def mean_test(values: np.ndarray, level: float = LEVEL, seed: int = 0, floor: fl
     t = value / error
     reach = error * float(stats.t.ppf(0.5 + 0.5 * level, n - 1))
     return MeanTest(value, error, value - reach, value + reach, t, float(2.0 * stats.t.sf(abs(t), n - 1)), flip_p(known, seed), n)
+
+
+def pooled_test(
+    pooled: Pooled, people: int, level: float = LEVEL, seed: int | None = 0, floor: float = 0.0, with_powers: bool = True
+) -> MeanTest:
+    """Of an effect over all people. Where the data are too few for a test there is a value and no more.
+
+    people        those with a value
+    seed          of the permutation test; None: without it
+    with_powers   whether the powers are needed, for verdicts where nothing is rejected
+    """
+    from scipy import stats
+
+    nothing, scaled = math.nan, people * pooled.shares
+    if people == 0:
+        return MeanTest(*(nothing,) * 7, 0)
+    powers = {measure: power(pooled, measure, level) for measure in pooled.expected} if with_powers else {}
+    if not can_be_tested(pooled, people):
+        return MeanTest(pooled.value, *(nothing,) * 6, people, pooled.freedom, dict.fromkeys(powers, 0.0))
+    if np.abs(scaled).max() <= floor:
+        return MeanTest(0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 1.0, people, pooled.freedom, powers)
+    if not pooled.error > 0.0:
+        return MeanTest(pooled.value, pooled.error, *(nothing,) * 5, people, pooled.freedom, powers)
+    t, reach = pooled.value / pooled.error, pooled.error * float(stats.t.ppf(0.5 + 0.5 * level, pooled.freedom))
+    p = float(2.0 * stats.t.sf(abs(t), pooled.freedom))
+    flips = nothing if seed is None else flip_p(scaled, seed)
+    interval = (pooled.value - reach, pooled.value + reach)
+    return MeanTest(pooled.value, pooled.error, *interval, t, p, flips, people, pooled.freedom, powers)
 
 
 def decide(values: np.ndarray, level: float = LEVEL) -> int:
@@ -129,28 +169,44 @@ class Row(NamedTuple):
 
 def judge(prediction: int, estimator: str, tests: Mapping[str, MeanTest], level: float = LEVEL) -> list[Row]:
     """The verdicts of one table (1 or 2) for one estimator's quantities, whose intervals have this level."""
-    rows = []
+    rows, rejected = [], holm({quantity: test.p for quantity, test in tests.items()}, 1.0 - level)
     for hypothesis, signs in TABLES[prediction].items():
-        rejected = holm({quantity: tests[quantity].p for quantity, sign in signs.items() if sign == 0}, 1.0 - level)
-        verdicts = {quantity: verdict(sign, tests[quantity], quantity in rejected) for quantity, sign in signs.items()}
+        verdicts = {
+            quantity: verdict(sign, tests[quantity], quantity in rejected, _would_show(tests[quantity], hypothesis))
+            for quantity, sign in signs.items()
+        }
         worst = next(word for word in WORST_FIRST if word in verdicts.values())
+        if worst == CONFIRMED and not rejected.issuperset(signs):  # then the other hypotheses are not ruled out
+            worst = UNDECIDED
         for quantity, sign in signs.items():
             rows.append(Row(prediction, hypothesis, estimator, quantity, sign, tests[quantity], verdicts[quantity], worst))
     return rows
 
 
-def verdict(sign: int, test: MeanTest, rejected: bool = False) -> str:
+def _would_show(test: MeanTest, hypothesis: str) -> bool:
+    """Whether these data would probably show what the hypothesis predicts or, where that is zero, what another does."""
+    own = MEASURES.get(hypothesis, "")
+    powers = [test.powers[own]] if own in test.powers else [*test.powers.values()]
+    return not powers or any(math.isnan(value) or value >= ENOUGH for value in powers)
+
+
+def verdict(sign: int, test: MeanTest, rejected: bool | None = None, would_show: bool = True) -> str:
     """On one predicted sign (-1, 0 or 1).
 
-    rejected   whether zero is rejected, with all zeros of the hypothesis tested together
+    rejected     whether zero is rejected, with all quantities of the table tested together; None: this one alone
+    would_show   whether the data would probably show what is there
     """
     if math.isnan(test.low):
-        return UNDECIDED
+        return CANNOT_BE_TOLD
+    excluded = not test.low <= 0.0 <= test.high
+    rejected = excluded if rejected is None else rejected
     if sign == 0:
-        return CONTRADICTED if rejected else CONSISTENT
-    if test.low <= 0.0 <= test.high:
-        return UNDECIDED
-    return CONFIRMED if sign * test.value > 0.0 else CONTRADICTED
+        return CONTRADICTED if rejected else CONSISTENT if would_show else CANNOT_BE_TOLD
+    if sign * test.value > 0.0 and excluded:
+        return CONFIRMED
+    if rejected and sign * test.value < 0.0:
+        return CONTRADICTED
+    return UNDECIDED if would_show else CANNOT_BE_TOLD
 
 
 def holm(p: Mapping[str, float], alpha: float) -> set[str]:

@@ -23,6 +23,8 @@ SIGNS = (1, -1)
 SIDES = ("before", "after")
 ERRORS = tuple(k / 10 for k in range(1, 11))  # the paper's, but for 0, where the signs mean nothing
 PROBABILITIES = tuple(k / 40 for k in range(1, 17))
+LARGEST = 300.0  # log of S_BF: its square is still a double
+FIRST_TRIALS = {"text": True, "published": False}  # prediction 2: as in the paper's text, and as in the published code
 MIDDLE = (0.1, 0.9)  # the share of a person's own confidence reports that count where no window is given
 
 
@@ -40,6 +42,7 @@ class SubjectTrials(NamedTuple):
     p, p_0           the outcome's density under the belief and under the prior, times sigma_0; NaN without a learner
     reported         whether `before` and `after` are the person's own confidence
     begins           where a block begins and the belief is the prior; None: at the first trial only
+    shannon          the outcome's Shannon surprise, in nats; None: not known
     """
 
     name: str
@@ -52,6 +55,7 @@ class SubjectTrials(NamedTuple):
     p_0: np.ndarray
     reported: bool = False
     begins: np.ndarray | None = None
+    shannon: np.ndarray | None = None
 
     @property
     def missing(self) -> int:
@@ -61,6 +65,15 @@ class SubjectTrials(NamedTuple):
     def later(self) -> np.ndarray:
         """The trials that are not the first of a block."""
         return np.arange(self.indicator.size) > 0 if self.begins is None else ~self.begins
+
+    def bayes_factor(self) -> np.ndarray:
+        """S_BF, within the bounds of a double's square; 0 where it is not known."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.nan_to_num(np.exp(np.clip(np.log(self.p_0) - np.log(self.p), None, LARGEST)))
+
+    def shannon_surprise(self) -> np.ndarray:
+        """S_Sh; 0 where it is not known."""
+        return np.zeros(self.indicator.size) if self.shannon is None else np.nan_to_num(self.shannon, posinf=LARGEST)
 
     def with_predictions(self, prediction: np.ndarray, y: np.ndarray, prior: Gaussian) -> SubjectTrials:
         """The same with other predictions of the outcomes y, both in the units of the outcomes."""
@@ -97,7 +110,7 @@ class Beliefs(NamedTuple):
         """The trials of someone who believes this, in units of the prior."""
         scale = prior.sigma_0
         spreads, densities = (self.before / scale, self.after / scale), (self.p * scale, self.p_0 * scale)
-        trials = SubjectTrials(name, indicator, self.mean, self.mean, *spreads, *densities, begins=begins)
+        trials = SubjectTrials(name, indicator, self.mean, self.mean, *spreads, *densities, begins=begins, shannon=self.shannon)
         return trials.with_predictions(self.mean, y, prior)
 
 
@@ -217,8 +230,8 @@ class FirstWindow(NamedTuple):
 class SecondWindow(NamedTuple):
     """Trials of prediction 2, whose outcome has nearly the density p under the belief and under the prior.
 
-    first_trials   whether the first trial of a block counts. S_BF is 1 there by definition. The paper's text has it, the authors'
-                   code leaves it out (errata 15)
+    first_trials   whether the first trial of a block counts (FIRST_TRIALS has the two ways by name). S_BF is 1 there by
+                   definition, so it belongs to these trials: the paper's text has it. The authors' code leaves it out (errata 15)
     """
 
     p: tuple[float, ...] = PROBABILITIES

@@ -314,7 +314,8 @@ def test_tables_picture_and_sequence(tmp_path: pathlib.Path) -> None:
     assert "smallest design (chosen)" in out
     assert "Chosen sequence of 60 outcomes: best of 10 random sequences" in out
     table = pd.read_csv(tmp_path / "p.csv")
-    assert len(table) == 2 * 6 * 2
+    assert len(table) == 2 * 13 * 2
+    assert "prediction 2 cannot be told with 3 people x 60 trials" in out
     assert (table.low <= table.share).all()
     assert (table.share <= table.high).all()
     sequence = pd.read_csv(tmp_path / "s.csv")

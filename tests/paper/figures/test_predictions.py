@@ -210,7 +210,16 @@ def test_one_subject_has_no_standard_error_and_few_trials_leave_bins_empty() -> 
             assert few[measure].isnull().equals(empty)
     first_trial = simulate_first(subjects=2, trials=1, nas12_p_c=0.08)
     assert np.all(first_trial["subjects"] == 0)  # the first prediction is the prior's mean, far from 1
-    assert set(hypotheses.table_1(first_trial)["verdict"]) == {"undecided"}
+    assert set(hypotheses.table_1(first_trial)["verdict"]) == {"cannot be told"}
+
+
+def test_the_published_variant_of_prediction_2_leaves_out_the_first_trial() -> None:
+    """Subjects who see one outcome: only the text counts it, and S_BF is 1 there."""
+    one = simulate_second(30, 1, nas12_p_c=0.1)
+    assert np.isnan(one.bayes_factor.sel(variant="published")).all()
+    counted = one.bayes_factor.sel(variant="right").values
+    assert counted[~np.isnan(counted)] == pytest.approx(1.0)
+    assert (~np.isnan(counted)).any()
 
 
 def test_nas12_is_tuned_unless_told() -> None:
@@ -267,7 +276,7 @@ def test_verdicts() -> None:
     vague = mean_test(np.array([1.0, -1.2, 0.8]))
     assert [on_sign(sign, vague) for sign in (1, 0, -1)] == ["undecided", "consistent", "undecided"]
     lone = mean_test(np.array([1.0, np.nan]))
-    assert on_sign(0, lone) == "undecided"
+    assert on_sign(0, lone) == "cannot be told"
 
 
 def on_sign(sign: int, test: MeanTest) -> str:

@@ -20,30 +20,23 @@ from volatilis._core import sources
 from volatilis._core.jobs import Processes, run_kept, worker_count
 from volatilis._core.seeds import generator_key
 from volatilis._core.store import Store, digest
+from volatilis.behaviour.design.findings import FINDINGS, HYPOTHESES, NOISE, findings_of, verdicts
 from volatilis.behaviour.design.setting import Setting, check
 from volatilis.behaviour.fitting.fit import fit
 from volatilis.behaviour.fitting.search import COPIES
 from volatilis.behaviour.likelihood import log_likelihoods
 from volatilis.behaviour.models import Model
 from volatilis.behaviour.people import Person, Trials
-from volatilis.predictions.estimators import ADJUSTED, Sums, estimate_first, estimate_second, sums_first, sums_second
-from volatilis.predictions.hypotheses import BAYES_FACTOR, SHANNON, TABLE_1, TABLE_2, decide
+from volatilis.predictions.estimators import Sums, sums_first, sums_second
+from volatilis.predictions.hypotheses import decide
 from volatilis.predictions.windows import Beliefs, SubjectTrials, believe
 from volatilis.running.drivers import OBSERVE
 from volatilis.running.run import run
 
-HYPOTHESES = {"S_BF": BAYES_FACTOR, "S_Sh": SHANNON}
 MEASURES = tuple(HYPOTHESES)
 CALIBRATION = 20_000  # trials that show how much a measure varies
 STARTS = 2  # of a fit
 Seeds = list[np.random.SeedSequence]  # of one person: outcomes, learner, indicator, responses
-# what an experiment may find, in words; the first three are powers, the last is a mistake
-FINDINGS = {
-    "prediction 1, S_BF": "the indicator reflects S_BF: prediction 1 confirms it (difference and slope)",
-    "prediction 1, S_Sh": "the indicator reflects S_Sh: prediction 1 confirms it (difference and slope)",
-    "prediction 2, S_Sh": "the indicator reflects S_Sh: prediction 2 confirms it (slope)",
-    "prediction 2, S_BF refused": "the indicator reflects S_BF: prediction 2 finds a slope that is not there",
-}
 
 
 def findings(setting: Setting) -> list[str]:
@@ -109,30 +102,23 @@ def noise_of(setting: Setting, name: str) -> float:
 
 
 def _predictions(setting: Setting, ys: list[np.ndarray], seeds: Sequence[Seeds]) -> list[np.ndarray]:
-    shape = (len(setting.trials), len(setting.subjects))
-    firsts: dict[str, list[list[Sums]]] = {name: [[] for _ in setting.trials] for name in MEASURES}
-    seconds: dict[str, list[list[Sums]]] = {name: [[] for _ in setting.trials] for name in MEASURES}
+    firsts: dict[str, list[list[Sums]]] = {name: [[] for _ in setting.trials] for name in (*MEASURES, NOISE)}
+    seconds: dict[str, list[list[Sums]]] = {name: [[] for _ in setting.trials] for name in (*MEASURES, NOISE)}
     for y, of_person in zip(ys, seeds, strict=True):
         believed = believe_first(setting, y, of_person[1])
-        noise = np.random.default_rng(of_person[2]).standard_normal((len(MEASURES), y.size))
-        for row, name in enumerate(MEASURES):
-            indicator = measure(believed, name) + noise_of(setting, name) * noise[row]
+        noise = np.random.default_rng(of_person[2]).standard_normal((len(firsts), y.size))
+        for row, name in enumerate(firsts):
+            indicator = noise[row] if name == NOISE else measure(believed, name) + noise_of(setting, name) * noise[row]
             for i, trials in enumerate(setting.trials):
                 seen = observed(setting, y, believed, indicator, trials)
                 firsts[name][i].append(sums_first(seen, setting.first_window))
                 seconds[name][i].append(sums_second(seen, setting.second_window))
-    results = {name: np.zeros(shape) for name in FINDINGS}
-    for i in range(shape[0]):
+    results = {name: np.zeros((len(setting.trials), len(setting.subjects))) for name in FINDINGS}
+    for i in range(len(setting.trials)):
         for j, subjects in enumerate(setting.subjects):
-            for name in MEASURES:
-                first = estimate_first(firsts[name][i][:subjects], setting.first_window)[ADJUSTED]
-                second = estimate_second(seconds[name][i][:subjects], setting.second_window)[ADJUSTED]
-                signs = TABLE_1[HYPOTHESES[name]]
-                right = all(decide(getattr(first, quantity), setting.level) == sign for quantity, sign in signs.items())
-                results[f"prediction 1, {name}"][i, j] = right
-                slope, sign = decide(second.slope, setting.level), TABLE_2[HYPOTHESES[name]]["slope"]
-                key = "prediction 2, S_Sh" if name == "S_Sh" else "prediction 2, S_BF refused"
-                results[key][i, j] = slope == sign if name == "S_Sh" else slope != sign
+            judged = {name: verdicts(firsts[name][i][:subjects], seconds[name][i][:subjects], setting.level) for name in firsts}
+            for finding, found in findings_of(judged).items():
+                results[finding][i, j] = found
     return list(results.values())
 
 
@@ -194,7 +180,7 @@ def _fitted_score(model: Model, y: np.ndarray, given: np.ndarray) -> float:
     return fitted.log_likelihood - 0.5 * len(fitted.values) * math.log(y.size)
 
 
-FORMAT = 3  # of the store
+FORMAT = 4  # of the store
 
 
 class Power(NamedTuple):

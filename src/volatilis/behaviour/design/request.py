@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from volatilis._core.terminal import console_of, table
-from volatilis.behaviour.design.experiment import FINDINGS, Power, power, smallest
+from volatilis.behaviour.design.experiment import Power, power, smallest
+from volatilis.behaviour.design.findings import FINDINGS, MISTAKES, UNTOLD
 from volatilis.behaviour.design.sequences import CRITERIA, Chosen, choose
 from volatilis.behaviour.design.setting import Setting, check
 from volatilis.tables import save_figure, write_columns
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 DPI = 110
 WANTED = (0.8, 0.9)
-MISTAKE = "prediction 2, S_BF refused"
+NO_TEST = 0.5  # the share of experiments without a test from which a design cannot answer
 CRITERION_WORDS = {
     "apart": "S_BF apart from S_Sh",
     "first": "pairs for prediction 1",
@@ -110,6 +111,7 @@ def show(result: DesignResult, stderr: bool = False) -> None:
     console = console_of(stderr=stderr)
     for kind, one in result.powers.items():
         _show_power(kind, one, console)
+        _show_unanswered(one, console)
         _show_smallest(kind, one, console)
     _show_words(next(iter(result.powers.values())), console)
     if result.chosen is not None:
@@ -125,11 +127,37 @@ def _show_power(kind: str, result: Power, console: Console) -> None:
         f"[bold]Power with {kind} sequences[/bold], {result.repeats} experiments each; 95 % intervals at most ± {widest:.2f}",
         soft_wrap=True,
     )
-    powers = table("lr" + "r" * len(setting.subjects), ("finding", "trials", *(f"{n} people" for n in setting.subjects)))
-    for name, shares in zip(result.findings, result.share, strict=True):
-        for i, trials in enumerate(setting.trials):
-            powers.add_row(name if i == 0 else "", str(trials), *(f"{share:.2f}" for share in shares[i]))
-    console.print(powers)
+    for heading, mistakes in (("finding", False), ("mistake", True)):
+        shown = table("lr" + "r" * len(setting.subjects), (heading, "trials", *(f"{n} people" for n in setting.subjects)))
+        for name, shares in zip(result.findings, result.share, strict=True):
+            untold = _without_test(result, name)
+            for i, trials in enumerate(setting.trials if name not in UNTOLD and (name in MISTAKES) == mistakes else ()):
+                cells = ("-" if none else f"{share:.2f}" for share, none in zip(shares[i], untold[i], strict=True))
+                shown.add_row(name if i == 0 else "", str(trials), *cells)
+        console.print(shown)
+
+
+def _without_test(result: Power, finding: str) -> np.ndarray:
+    """trials x subjects: whether most experiments of the design have too little data for a test of the finding's prediction."""
+    name = f"{finding.partition(',')[0]}, no test"
+    shape = (len(result.setting.trials), len(result.setting.subjects))
+    return result.share[result.findings.index(name)] > NO_TEST if name in UNTOLD else np.zeros(shape, dtype=bool)
+
+
+def _show_unanswered(result: Power, console: Console) -> None:
+    """Which designs cannot answer."""
+    setting = result.setting
+    for name in UNTOLD:
+        designs = [
+            f"{subjects} people x {setting.trials[i]} trials"
+            for i, row in enumerate(_without_test(result, name))
+            for subjects, none in zip(setting.subjects, row, strict=True)
+            if none
+        ]
+        if designs:
+            prediction = name.partition(",")[0]
+            text = f"{prediction} cannot be told with {', '.join(designs)}: most such experiments have too few usable trials"
+            console.print(f"[yellow]{text} (-)[/yellow]", soft_wrap=True)
 
 
 def _show_smallest(kind: str, result: Power, console: Console) -> None:
@@ -137,7 +165,7 @@ def _show_smallest(kind: str, result: Power, console: Console) -> None:
     columns = [smallest(result, wanted) for wanted in WANTED]
     largest = "none of these"
     for k, name in enumerate(result.findings):
-        if name != MISTAKE:
+        if name not in MISTAKES and name not in UNTOLD:
             reached = [column[k] for column in columns]
             sizes = (largest if one is None else f"{one.subjects} people x {one.trials} trials" for one in reached)
             designs.add_row(name, *sizes)

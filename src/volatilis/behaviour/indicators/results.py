@@ -13,6 +13,7 @@ from volatilis.behaviour.indicators.request import PredictResult
 from volatilis.plots.predictions import Curve, Observed, draw_observed
 from volatilis.predictions.estimators import ADJUSTED, ESTIMATORS, PAPER, mean_and_error
 from volatilis.predictions.hypotheses import Row
+from volatilis.predictions.sensitivity import ENOUGH, sentence
 from volatilis.predictions.windows import SIGNS
 from volatilis.tables import save_figure, write_columns
 
@@ -43,7 +44,7 @@ def write_hypotheses(path: str | os.PathLike[str], result: PredictResult) -> Non
     columns: dict[str, Sequence[object]] = {"prediction": [row.prediction for row in rows]}
     columns |= {name: [getattr(row, name) for row in rows] for name in ("hypothesis", "estimator", "quantity")}
     columns["predicted_sign"] = [row.predicted for row in rows]
-    for name in ("value", "error", "low", "high", "t", "p", "p_flip"):
+    for name in ("value", "error", "low", "high", "t", "p", "p_flip", "degrees_of_freedom"):
         columns[name] = [float(getattr(row.test, name)) for row in rows]
     columns["people"] = [row.test.people for row in rows]
     columns |= {name: [getattr(row, name) for row in rows] for name in ("verdict", "hypothesis_verdict")}
@@ -168,6 +169,22 @@ def _show_verdicts(result: PredictResult, prediction: int, console: Console) -> 
         signs = [f"{row.quantity} {SIGN_WORDS[row.predicted]}" for row in rows if row.hypothesis == hypothesis]
         verdicts.add_row(hypothesis.removeprefix("the indicator "), ", ".join(signs), f"[bold]{word}[/bold]", paper[hypothesis])
     console.print(verdicts)
+    _show_needs(result, prediction, console)
+
+
+def _show_needs(result: PredictResult, prediction: int, console: Console) -> None:
+    """How much data it takes where these are too few. Hypotheses with the same answer share a line."""
+    analysis = result.analysis
+    answers: dict[str, list[str]] = {}
+    for (of, hypothesis), needs in analysis.needs.items():
+        if of == prediction:
+            answers.setdefault(sentence(needs, len(analysis.people)), []).append(hypothesis.removeprefix("the indicator "))
+    for answer, hypotheses in answers.items():
+        text = f"Too little data to tell: {', '.join(hypotheses)}. It takes {answer}"
+        console.print(f"[yellow]{text}[/yellow]", soft_wrap=True)
+    if answers:
+        share, noise = f"{100 * ENOUGH:g} %", "noise as large as the measure's own spread in these trials"
+        console.print(f"(for a chance of {share} to see an effect, with {noise})", soft_wrap=True)
 
 
 def _show_notes(result: PredictResult, console: Console) -> None:

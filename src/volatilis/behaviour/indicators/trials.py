@@ -96,6 +96,7 @@ def _joined(name: str, parts: Sequence[SubjectTrials]) -> SubjectTrials:
         p_0=whole(lambda part: part.p_0),
         reported=parts[0].reported,
         begins=whole(lambda part: ~part.later()),
+        shannon=whole(SubjectTrials.shannon_surprise),
     )
 
 

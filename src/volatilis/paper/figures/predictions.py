@@ -3,13 +3,14 @@
 Simulated subjects learn the mean of Gaussian observations. Trials are selected by what an experimenter would know about them, and
 both surprises are averaged over the selected trials: first within a subject, then over subjects.
 
-Every quantity comes in two variants (errata 6 to 8):
+Every quantity comes in two variants (errata 6 to 8 and 15):
 
 right       as the paper's text and formulas mean it: prediction 1 selects on the standard deviation of the belief after the
-            observation; Nas12* assumes its tuned p_c; surprises are in nats
+            observation; prediction 2 takes all trials; Nas12* assumes its tuned p_c; surprises are in nats
 published   as the authors' code does it: prediction 1 selects on the variance before the observation, which for pf20 takes
-            sigma / nu for sigma^2 / nu; the Shannon surprise is a logarithm to base 10. Nas12* assumes the true p_c: the text
-            says the tuned one, but the published numbers fit the true one better (inferred from them, not read in code)
+            sigma / nu for sigma^2 / nu; prediction 2 leaves out the first trial, where S_BF is 1 by definition; the Shannon
+            surprise is a logarithm to base 10. Nas12* assumes the true p_c: the text says the tuned one, but the published
+            numbers fit the true one better (inferred from them, not read in code)
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from volatilis.families import Gaussian
 from volatilis.learners import Nas12Star, ParticleFilter
 from volatilis.paper.published.code import search_grid
 from volatilis.predictions.estimators import PAPER, estimate_first, estimate_second, mean_and_error, sums_first, sums_second
-from volatilis.predictions.windows import ERRORS, SIGNS, FirstWindow, SecondWindow, SubjectTrials, beliefs_from
+from volatilis.predictions.windows import ERRORS, FIRST_TRIALS, SIGNS, FirstWindow, SecondWindow, SubjectTrials, beliefs_from
 from volatilis.running import Stream, run_many
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ DELTAS = (0.0, *ERRORS)  # Figure 10 begins at an error of 0
 # The side of the outcome that prediction 1 selects on: after it, as the text has it; in the published variant before it, where
 # the records hold what the authors' code takes for the spread
 SIDES = {"right": "after", "published": "before"}
+SECOND_TRIALS = {"right": "text", "published": "published"}  # whether prediction 2 counts a subject's first trial
 FLAT = 1000.0  # sigma_0 of a learner that as good as does not use its prior
 
 Variables = dict[str, tuple[tuple[str, ...], np.ndarray]]
@@ -103,12 +105,16 @@ def simulate_second(
     window: SecondWindow | None = None,
     nas12_p_c: float | None = None,
 ) -> xr.Dataset:
-    """Prediction 2: average surprises over trials where belief and prior give the observation nearly the same probability p."""
+    """Prediction 2: average surprises over trials where belief and prior give the observation nearly the same probability p.
+
+    window   the paper's if not given; each variant counts a subject's first trial in its own way (`FIRST_TRIALS`)
+    """
     setting = _Setting(subjects, trials, seed, sigma, p_c, nas12_p_c)
     window = window or SecondWindow()
 
     def averages(people: Sequence[SubjectTrials], variant: str) -> np.ndarray:
-        return estimate_second([sums_second(trials, window) for trials in people], window)[PAPER].means
+        of_variant = window._replace(first_trials=FIRST_TRIALS[SECOND_TRIALS[variant]])
+        return estimate_second([sums_second(trials, of_variant) for trials in people], of_variant)[PAPER].means
 
     variables = _variables("", setting.run(1.0), averages, ("variant", "learner", "p"))
     attributes = setting.attributes() | {"prediction": 2, "p_width": window.p_width}
