@@ -1,9 +1,10 @@
 """How often `volatilis predict` is wrong, and how often it tells what is there: people x trials x what the indicator reflects.
 
-    python -m benchmarks.predict_calibration --repeats 300 --store calibration --write
+    python -m benchmarks.predict_calibration --repeats 2000 --store calibration --write
 
-Every data set is judged by `volatilis.predictions.analyse`'s own rules. `--store FOLDER` keeps finished data sets: a run that was
-stopped goes on from there, and more `--repeats` add to it. `--write` puts the tables into docs/results/predict.md.
+Data sets are judged by the rules of `volatilis.predictions`. `--store FOLDER` keeps finished data sets: a run that was stopped
+goes on from there, and more `--repeats` add to it; 2,000 take about an hour of processor time. `--write` puts the tables into
+docs/results/predict.md.
 """
 
 from __future__ import annotations
@@ -123,17 +124,24 @@ def report(results: Mapping[str, Counts], repeats: int) -> str:
     """Tables of percentages for the docs."""
     error = 100 * float(np.sqrt(0.05 * 0.95 / repeats))
     command = f"python -m benchmarks.predict_calibration --repeats {repeats} --write"
-    lines = [f"`{command}`: {repeats} data sets a cell; 5 % has a standard error of {error:.1f}.", ""]
+    lines = [
+        f"`{command}`: {repeats} data sets a cell; 5 % has a standard error of {error:.1f}.",
+        "",
+    ]
     for task, counts in results.items():
         worst = 100 * float(counts.wrong.max()) / repeats
         mean = 100 * float(counts.wrong.mean()) / repeats
-        lines += [f"**{task}: wrong, in %** (all cells: mean {mean:.1f}, largest {worst:.1f})", "", *_grid(counts.wrong, repeats)]
+        lines += [
+            f"**{task}: wrong, in %** (all cells: mean {mean:.1f}, largest {worst:.1f})",
+            "",
+            *_grid(counts.wrong, repeats, digits=1),
+        ]
         lines += ["", f"**{task}: confirmed, in %**", "", *_grid(counts.confirmed, repeats, skip=("noise", "|error|"))]
         lines += ["", f"**{task}: cannot be told, in %**", "", *_grid(counts.untold, repeats), ""]
     return "\n".join(lines).strip()
 
 
-def _grid(values: np.ndarray, repeats: int, skip: tuple[str, ...] = ()) -> list[str]:
+def _grid(values: np.ndarray, repeats: int, skip: tuple[str, ...] = (), digits: int = 0) -> list[str]:
     """A row per size of the data, a column per truth and prediction."""
     used = [
         k
@@ -144,14 +152,14 @@ def _grid(values: np.ndarray, repeats: int, skip: tuple[str, ...] = ()) -> list[
     lines = [f"| people | trials | {' | '.join(heads)} |", f"|{'---|' * (len(used) + 2)}"]
     for j, people in enumerate(PEOPLE):
         for i, trials in enumerate(TRIALS):
-            cells = [f"{100 * values[k, i, j] / repeats:.0f}" for k in used]
+            cells = [f"{100 * values[k, i, j] / repeats:.{digits}f}" for k in used]
             lines.append(f"| {people} | {trials} | {' | '.join(cells)} |")
     return lines
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--repeats", type=int, default=300)
+    parser.add_argument("--repeats", type=int, default=2000)
     parser.add_argument("--workers", type=int, default=None)
     parser.add_argument("--store", default=None)
     parser.add_argument("--write", action="store_true")
