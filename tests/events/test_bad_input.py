@@ -78,7 +78,7 @@ CASES: dict[str, tuple[Callable[[], pd.DataFrame], dict[str, Any], list[str]]] =
     "trial types with one file name": (
         lambda: trials().assign(trial_type=np.where(np.arange(4 * TRIALS) % 2, "go!", "go")),
         {"events_format": "fsl"},
-        ["'go!'", "which another one has"],
+        ["'go!'", "written to the same file"],
     ),
     "two runs with one file name": (
         lambda: trials().replace({"subject": {"01": "a-b", "02": "ab"}}),

@@ -157,7 +157,7 @@ def test_learners_without_an_adaptation_rate() -> None:
     done = watch(*leaky, text="20\n", both=False)
     assert list(rows(done.stdout)[0]) == ["line", "value", "mean", "run_length"]
     assert "no adaptation rate" in watch(*leaky, "--alarm", "0.5", text="20\n", both=False).stderr
-    assert "raises none" in watch(*leaky, "--only-alarms", text="20\n", both=False).stderr
+    assert "gives no alarms" in watch(*leaky, "--only-alarms", text="20\n", both=False).stderr
     column = watch("--family", "gaussian:sigma=column:s", "--learner", "varsmile:m=0.1", text="20\n", both=False)
     assert "volatilis watch cannot take a parameter from a column; volatilis run can" in column.stderr
 

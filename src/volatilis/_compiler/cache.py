@@ -91,7 +91,8 @@ def check_numba(version: str) -> None:
         first, last, following = (f"{major}.{minor}" for major, minor in (oldest, newest, (newest[0], newest[1] + 1)))
         raise ImportError(
             f"volatilis works with Numba {first} to {last}, and {version} is installed: "
-            f"pip install 'numba>={first},<{following}', or set VOLATILIS_COMPILER=numba for a slower way that any Numba can go"
+            f"pip install 'numba>={first},<{following}', or set VOLATILIS_COMPILER=numba "
+            "for a slower compiler that works with any Numba"
         )
 
 

@@ -6,6 +6,7 @@ One line of JSON for each result, with the key of what was asked for and the dig
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -44,6 +45,8 @@ class Store(Generic[Result]):
         self._results: dict[str, Result] = {}
         self._others: set[str] = set()  # keys of what other sources made
         self._older = 0  # results of an older release, which knew keys of another kind
+        if self.path.parent.is_file():
+            raise NotADirectoryError(errno.ENOTDIR, "it is a file; finished work is kept in a folder", str(self.path.parent))
         self.path.parent.mkdir(parents=True, exist_ok=True)
         content = self.path.read_bytes() if self.path.exists() else b""
         for number, line in enumerate(content.splitlines(), 1):

@@ -99,7 +99,7 @@ def numbers(option: str, text: str, count: int | None = None) -> tuple[float, ..
         values = ()
     if not values or (count is not None and len(values) != count):
         wanted = "numbers" if count is None else f"{count} numbers"
-        raise ValueError(f"--{option} {text!r} is not accepted; {wanted} with commas between are")
+        raise ValueError(f"--{option} {text!r} is not accepted; write {wanted} separated by commas")
     return values
 
 
@@ -108,7 +108,7 @@ def steps(option: str, text: str) -> tuple[float, ...]:
     first, last, step = numbers(option, text, 3)
     if not (step > 0.0 and last >= first and (last - first) / step < 1e4):
         raise ValueError(
-            f"--{option} {text!r} is not accepted; it must be FIRST,LAST,STEP with a step above 0 up to a later last"
+            f"--{option} {text!r} is not accepted; write FIRST,LAST,STEP, with STEP above 0 and LAST not below FIRST"
         )
     return tuple(round(first + k * step, 12) for k in range(int((last - first) / step + 1e-9) + 1))
 
@@ -120,7 +120,7 @@ def whole_numbers(option: str, text: str) -> tuple[int, ...]:
     except ValueError:
         values = ()
     if not values or values[0] < 1:
-        raise ValueError(f"--{option} {text!r} is not accepted; whole numbers above 0 with commas between are")
+        raise ValueError(f"--{option} {text!r} is not accepted; write whole numbers above 0 separated by commas")
     return values
 
 

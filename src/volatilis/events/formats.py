@@ -55,7 +55,9 @@ def fsl(run: Run) -> dict[str, str]:
         rows = zip(*(column.tolist() for column in columns), strict=True)
         file = f"{run.name}_{re.sub('[^A-Za-z0-9_]+', '', name)}.txt"
         if file.casefold() in map(str.casefold, files):
-            raise ValueError(f"the trial_type {name!r} needs the file {file}, which another one has; rename it in the table")
+            raise ValueError(
+                f"the trial_type {name!r} and another one would be written to the same file {file}; rename one in the table"
+            )
         files[file] = "".join(f"{onset!r} {duration!r} {weight!r}\n" for onset, duration, weight in rows) or FSL_NO_EVENTS
     return files
 

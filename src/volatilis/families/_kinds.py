@@ -148,7 +148,7 @@ class _Defaults:
     def invalid_state(self: Family, chi: np.ndarray, nu: np.ndarray) -> str | None:
         """A belief has at least the observations that the prior counts for, or none at all (Leaky has no prior)."""
         least = min(0.0, float(prior_beliefs(self).nu[0]))
-        return "a belief rests on fewer than no observations" if (nu < least).any() else None
+        return "a belief has a negative number of observations" if (nu < least).any() else None
 
     @python_only
     def parameter_names(self: Family) -> tuple[str, ...]:

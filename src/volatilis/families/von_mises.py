@@ -267,7 +267,7 @@ class VonMises(FamilyTuple):
         from scipy.special import ive
 
         if (nu < 0.0).any():
-            return "a belief rests on fewer than no observations"
+            return "a belief has a negative number of observations"
         c, s, length, square, gap, share = (chi[..., row, :] for row in range(6))
         some = chi.any(axis=-2)
         fits = np.abs(length - np.hypot(c, s)) <= 1e-9 * length + 1e-150

@@ -106,9 +106,9 @@ def _array(data: dict[str, Any]) -> np.ndarray:
     if dtype not in DTYPES or not isinstance(shape, list) or not isinstance(values, list):
         raise StateFileError(f"an array of dtype {dtype!r} is not accepted; {', '.join(DTYPES)} are")
     if not all(type(extent) is int and extent >= 0 for extent in shape) or math.prod(shape) != len(values):
-        raise StateFileError(f"an array of shape {shape!r} with {len(values)} values")
+        raise StateFileError(f"an array of shape {shape!r} has {len(values)} values, which do not fill it")
     if not all(type(value) is (float if dtype == "<f8" else int) for value in values):
-        raise StateFileError(f"an array of dtype {dtype} with other values")
+        raise StateFileError(f"an array of dtype {dtype} has values of another type")
     return np.array(values, dtype=np.dtype(dtype)).reshape(shape)
 
 

@@ -60,7 +60,7 @@ class SavedPlace(NamedTuple):
     def from_data(cls, data: object) -> SavedPlace:
         kinds = {"position": int, "lines": int, "begin": str, "before": str, "in_line": bool}
         if not isinstance(data, dict) or {name: type(value) for name, value in data.items()} != kinds:
-            raise ValueError("its place in the input is not one")
+            raise ValueError("the saved position in the input is not valid")
         if data["position"] < 0 or data["lines"] < 0:
             raise ValueError("its place is before the beginning of the input")
         return cls(**data)

@@ -113,7 +113,7 @@ class Memory:
         if not all(type(count) is int and count >= 0 for count in summary):
             raise ValueError("counts that are not numbers")
         if not isinstance(header["out"], str) or not isinstance(header["output"], int | None):
-            raise ValueError("its output is not one")
+            raise ValueError("the saved output is not valid")
         self._parser.set_from(header["lines"])
         self._keyed.restore(keys, places, pools)
         self._alarms.longest = [float(longest) for longest in arrays["longest"]]

@@ -106,7 +106,7 @@ class Watcher:
         rules = rules_for(learner, request.alarm, request.alarm_run_length)
         has_alarm = rules != (None, None)
         if request.only_alarms and not has_alarm:
-            raise ValueError(f"--only-alarms: {type(learner).__name__} raises none; --alarm-run-length makes it")
+            raise ValueError(f"--only-alarms: {type(learner).__name__} gives no alarms unless --alarm-run-length is set")
         fields = fields_of(request, learner)
         self._format = Format(learner, fields, request.output_format, request.measures, has_alarm)
         self._parser = Parser(fields, request.input_format, learner, self._missing != OBSERVE)

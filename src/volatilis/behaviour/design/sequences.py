@@ -53,7 +53,7 @@ def choose(
     """The best of `candidates` random sequences of the setting's most trials, improved; another `number`, another one."""
     check(setting)
     if candidates < 2 or tries < 0:
-        raise ValueError(f"{candidates} candidates and {tries} tries are not accepted; 2 or more and 0 or more are")
+        raise ValueError(f"candidates = {candidates} and tries = {tries}: candidates must be 2 or more, tries 0 or more")
     length, total = max(setting.trials), candidates + tries
     draws, changing = np.random.SeedSequence([setting.seed, 2, number]).spawn(2)
     samples, values = [], []

@@ -77,7 +77,7 @@ def fit_groups(
 ) -> list[Group]:
     """One group per model; all people in the same unit, by default that of all outcomes together. Arguments as of `fit_all`."""
     if len(persons) < 2:
-        raise ValueError(f"a group needs two people or more, not {len(persons)}; the method map is for each alone")
+        raise ValueError(f"a group needs two people or more, not {len(persons)}; use --method map to fit each person separately")
     unit = unit or unit_of(np.concatenate([person.outcomes() for person in persons]))
     groups = []
     with fitter(FitOptions(starts, seed, workers, folder, scheduler), len(persons)) as pool:

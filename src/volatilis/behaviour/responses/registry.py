@@ -39,7 +39,7 @@ files: list[str] = []  # that were read, for other processes
 
 def response_parameters(name: str) -> list[Parameter]:
     habits = [one for one in parameters_of(Habits) if one.name in HABITS]
-    shown = [one._replace(default="the slider's length, where it has ends") if one.name == "span" else one for one in habits]
+    shown = [one._replace(default="the slider's length") if one.name == "span" else one for one in habits]
     return [*parameters_of(RESPONSES[name]), *shown]
 
 
