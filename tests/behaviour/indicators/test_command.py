@@ -272,7 +272,7 @@ def test_one_and_two_workers_and_a_run_that_was_stopped(trials: pathlib.Path, tm
         (["--indicator", "pupil", "--learner", "leaky:omega=0.5"], "Leaky has no belief, only an estimate"),
         (["--indicator", "pupil", "--learner", "nas12*:p_c=free", "--prediction", "none"], "p_c cannot be fitted without"),
         (["--indicator", "pupil", "--prediction", "none", "--confidence", "sure"], "a confidence is about a prediction"),
-        (["--indicator", "pupil", "--learner", KNOWN, "--errors", "1,0.1"], "--errors '1,0.1' is not accepted; 3 numbers"),
+        (["--indicator", "pupil", "--learner", KNOWN, "--errors", "1,0.1"], "--errors '1,0.1' is not accepted; write 3 numbers"),
         (["--indicator", "pupil", "--learner", KNOWN, "--plot", "x.gif"], "the ending tells the kind of picture"),
         (["--indicator", "pupil", "--learner", KNOWN, "--level", "1"], "level = 1.0 is not accepted"),
         (["--indicator", "pupil", "--learner", KNOWN, "--when", "during"], "when = 'during' is not accepted"),
