@@ -214,5 +214,5 @@ def test_a_place_does_not_depend_on_the_blocks(size: int) -> None:
     "data", [None, {}, {"position": 1}, {"position": -1, "lines": 0, "begin": "", "before": "", "in_line": False}]
 )
 def test_a_place_that_is_none(data: Any) -> None:
-    with pytest.raises(ValueError, match="its place"):
+    with pytest.raises(ValueError, match="the saved position"):
         SavedPlace.from_data(data)
