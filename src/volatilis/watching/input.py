@@ -62,7 +62,7 @@ class SavedPlace(NamedTuple):
         if not isinstance(data, dict) or {name: type(value) for name, value in data.items()} != kinds:
             raise ValueError("the saved position in the input is not valid")
         if data["position"] < 0 or data["lines"] < 0:
-            raise ValueError("its place is before the beginning of the input")
+            raise ValueError("the saved position is before the beginning of the input")
         return cls(**data)
 
     def found_in(self, descriptor: int) -> Place | None:
