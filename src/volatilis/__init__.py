@@ -15,9 +15,12 @@ from typing import Any as _Any
 # named here: their packages know which there are.
 _MODULES = {
     "_compiler": ("CompilationError", "cache_directory", "compiled_function", "plain_python", "python_only"),
+    "changepoints": ("AlarmRule", "Calibration", "CalibrationError", "Changes", "calibrate", "changes"),
     "environments": ("ChangingEnvironment",),
-    "families": ("family", "scalar_family"),
-    "running": ("Belief", "StateFileError", "Step", "Stream", "Trace", "Traces", "run", "run_many"),
+    "estimation": ("Check", "Environment", "Misfit", "check", "check_many", "estimate"),
+    "families": ("family", "scalar_family", "transitions"),
+    "learners": ("Unknown", "unknown"),
+    "running": ("Belief", "ModelMismatchWarning", "StateFileError", "Step", "Stream", "Trace", "Traces", "run", "run_many"),
 }
 _PLACES = {name: module for module, names in _MODULES.items() for name in names}
 

@@ -40,13 +40,13 @@ def bayes_factor_surprise(log_p: Readout, log_p_0: Readout) -> Readout:
         return np.exp(log_bayes_factor_surprise(log_p, log_p_0))
 
 
-def log_predictive(log_p: Readout, log_p_0: Readout, p_c: float) -> Readout:
+def log_predictive(log_p: Readout, log_p_0: Readout, p_c: float | Readout) -> Readout:
     """log P(y | y_1:t) = log((1 - p_c) P(y; pi^(t)) + p_c P(y; pi^(0))): of the whole model, change included."""
     with np.errstate(invalid="ignore"):  # a missing observation is NaN
         return np.logaddexp(np.log1p(-p_c) + log_p, np.log(p_c) + log_p_0)
 
 
-def shannon_surprise(log_p: Readout, log_p_0: Readout, p_c: float) -> Readout:
+def shannon_surprise(log_p: Readout, log_p_0: Readout, p_c: float | Readout) -> Readout:
     """S_Sh = -log P(y | y_1:t)."""
     return -log_predictive(log_p, log_p_0, p_c)
 
@@ -62,6 +62,11 @@ def check_divergence(learner: Learner, measure: str) -> None:
         raise TypeError(f"{type(family).__name__} has no confidence-corrected surprise: {reason}")
     if family.lacks("divergence"):
         raise TypeError(f"{type(family).__name__} does not define divergence, which {words} needs")
+    if learner.learns_change_probability():
+        raise TypeError(
+            f"{words} of {type(learner).__name__} is a divergence of mixtures over values of unknown parameters, which is not "
+            "computed; run the learner with the values that were found"
+        )
     mixture, lacking = learner.is_mixture(), family.lacks("log_density", "lower", "upper")
     if mixture and family.size() == 1 and lacking:
         raise TypeError(f"{type(family).__name__} does not define {', '.join(lacking)}, which the {words} of a mixture needs")

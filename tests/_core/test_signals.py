@@ -15,7 +15,7 @@ import pytest
 
 from tests.behaviour.simulated import FAMILY_TEXT, write_people
 from tests.helpers.processes import started, wait_for
-from volatilis._core.signals import STOPPING, Stopped, stopped_by_signals
+from volatilis._core.terminal import STOPPING, Stopped, stopped_by_signals
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals")
 

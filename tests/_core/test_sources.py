@@ -63,8 +63,8 @@ def copy(tmp_path: pathlib.Path) -> Copy:
     return Copy(tmp_path)
 
 
-MODULATION = "modulated(self.m, "
-EDITED = "modulated(2.0 * self.m, "
+MODULATION = "modulated(self.m, family"
+EDITED = "modulated(2.0 * self.m, family"
 
 
 @pytest.mark.timeout(600)

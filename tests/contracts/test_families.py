@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy import linalg, stats
+from scipy import integrate, linalg, stats
 from scipy.special import gammaln, logsumexp, psi
 
 import volatilis as vl
@@ -77,6 +77,42 @@ def some_parameters(name: str, count: int = 6) -> list[Any]:
 
 
 # Predictives
+
+
+@every_family
+def test_the_predictive_distribution_function_is_the_integral_of_the_predictive(name: str) -> None:
+    """Element by element; on a circle from the antipode of a place that is not the belief's own middle."""
+    family, v = SETTINGS[name].family, 0.3
+    for past in pasts(name):
+        beliefs = bank(family, past)
+        somewhere = float(family.mean(beliefs, 0, 0)) + 0.7
+        for y in observations(name, 20)[:3]:
+            value = encoded(family, y)
+            parts = [family.log_predictive_part(beliefs, 0, value, k) for k in range(family.coordinates())]
+            assert_allclose(sum(parts), family.log_predictive(beliefs, 0, value), rtol=1e-12, atol=1e-12)
+            for k in range(family.coordinates()):
+                found = family.predictive_cdf(beliefs, 0, value, k, v, somewhere)
+                assert_allclose(found, predicted_below(family, beliefs, value, k, v, somewhere), atol=2e-9)
+
+
+def predicted_below(family: Any, beliefs: Beliefs, y: Any, k: int, v: float, somewhere: float) -> float:
+    """Sums and integrals of the predictive density, by SciPy."""
+    if np.asarray(y).dtype.kind == "i":
+        shares = [math.exp(family.log_predictive(beliefs, 0, j)) for j in range(int(y) + 1)]
+        return sum(shares[:-1]) + v * shares[-1]
+
+    def density(x: float) -> float:
+        at = x if np.ndim(y) == 0 else np.array([*y[:k], x, *y[k + 1 :]])
+        return math.exp(family.log_predictive_part(beliefs, 0, at, k))
+
+    end = float(np.atleast_1d(y)[k])
+    if family.range_ends(np.zeros(2)):
+        start = somewhere - 0.5 * family.period
+        return integrate.quad(density, start, start + (end - start) % family.period, limit=500, epsabs=1e-12)[0]
+    accepted = family.accepted_numbers()
+    low = -math.inf if accepted is None else accepted.low
+    below, above = (integrate.quad(density, *ends, limit=500, epsabs=1e-12)[0] for ends in ((low, end), (end, math.inf)))
+    return below / (below + above)  # encoded numbers may have another unit than the density
 
 
 @pytest.mark.parametrize("past", [0, 1, 4], ids=["prior", "one", "many"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -68,3 +68,43 @@ def enumerate_histories(family: Family, p_c: float, ys: Sequence[Any]) -> list[P
         log_p, log_p_0 = float(logsumexp(stay)), family.log_predictive([], y)
         posteriors.append(Posterior(mean, variance, log_evidence, np.array(weights), gamma, log_p, log_p_0))
     return posteriors
+
+
+class WithOutliers(NamedTuple):
+    """What is known after y_1 .. y_T where each observation may be an outlier."""
+
+    log_evidence: float
+    mean: Vector
+    variance: Vector
+    outlier: float  # P(y_T is an outlier | y_1:T)
+
+
+def enumerate_outliers(
+    family: Family, p_c: float, p_o: float, log_broad: Callable[[Any], float], ys: Sequence[Any]
+) -> WithOutliers:
+    """The exact posterior by a sum over all histories of changes and of outliers: 2^(2T-1), so T up to about 8."""
+    ys, total = list(ys), len(ys)
+    stretches: dict[tuple[int, int], list[tuple[float, tuple[int, ...]]]] = {}
+    evidence: dict[tuple[int, ...], float] = {}
+    for start, stop in itertools.combinations(range(total + 1), 2):
+        terms = []
+        for size in range(stop - start + 1):
+            for taken in itertools.combinations(range(start, stop), size):
+                if taken not in evidence:
+                    evidence[taken] = log_evidence_without_change(family, [ys[t] for t in taken])
+                strange = [math.log(p_o) + log_broad(ys[t]) for t in range(start, stop) if t not in taken]
+                terms.append((evidence[taken] + size * math.log1p(-p_o) + math.fsum(strange), taken))
+        stretches[start, stop] = terms
+    sums = {stretch: float(logsumexp([log for log, _ in terms])) for stretch, terms in stretches.items()}
+    logs, beliefs, last_is_outlier = [], [], []
+    joint = log_joint_by_run_length(p_c, total, sums)
+    for run, log_joint in joint.items():
+        stretch = (total - run, total)
+        for log_term, taken in stretches[stretch]:
+            logs.append(log_joint - sums[stretch] + log_term)
+            beliefs.append(family.posterior([ys[t] for t in taken]))
+            last_is_outlier.append(total - 1 not in taken)
+    log_evidence = float(logsumexp(logs))
+    weights = np.exp(np.array(logs) - log_evidence)
+    mean, variance = family.mixture_moments(weights, beliefs)
+    return WithOutliers(log_evidence, mean, variance, float(weights[last_is_outlier].sum()))

@@ -2,8 +2,8 @@
 
 registry       what compiled code may call
 translation    a driver in LLVM's language, by Numba; `instructions` and `words` are parts of that language
-host           a target: LLVM's language to machine code for this processor
-cache          machine code on disk
+host, wasm     targets: LLVM's language to machine code for this processor, and for browsers
+cache, ahead   machine code on disk, and compiled ahead of time for a wheel
 ordinary       the other way to machine code, by Numba alone
 calls          a driver bound to its arguments; `step_call`, the shortest such call
 """

@@ -32,9 +32,18 @@ TESTED = ("0.62.0", "0.62.1", "0.63.1", "0.64.0", "0.65.0", "0.65.1", "0.66.0", 
 
 # The sources of kernels: a module, or a package where the name ends with a slash. Every key holds their text.
 SOURCES = (
-    *("special/", "surprise", "running/drivers", "running/pieces", "families/", "learners/"),
-    *("behaviour/responses/", "behaviour/drivers", "_compiler/", "_core/fields"),
+    *("special/", "surprise", "running/drivers", "running/pieces", "running/parameters", "estimation/errors", "families/"),
+    *("estimation/evidence", "learners/", "behaviour/responses/", "behaviour/situations", "behaviour/drivers"),
+    *("changepoints/counting", "changepoints/drivers", "changepoints/ringing", "_compiler/", "_core/fields"),
 )
+
+
+def outside_package() -> int:
+    """The stack level of the user's own line, for a warning of the caller: the first frame that is not of this package."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "volatilis":
+        level, frame = level + 1, frame.f_back
+    return level
 
 
 # --- the key ---------------------------------------------------------------------------------------------------------
@@ -46,6 +55,14 @@ def kernel_key(driver: Callable[..., None], args: tuple[object, ...]) -> tuple[s
     parts = [_environment(), _fingerprint(driver, set()), type_text(args), *(_fingerprint(cls, set()) for cls in users)]
     key = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:40]
     return key, not users and is_source(driver.__module__)
+
+
+def portable_key(driver: Callable[..., None], args: tuple[object, ...]) -> str | None:
+    """The same without what belongs to one machine: of kernels that were compiled ahead. None where anything is the user's."""
+    if not is_source(driver.__module__) or any(not is_source(cls.__module__) for cls in tuple_classes(args)):
+        return None
+    parts = [str(FORMAT), sources_digest(), _fingerprint(driver, set()), type_text(args)]
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:40]
 
 
 def source_files() -> list[pathlib.Path]:
@@ -67,14 +84,20 @@ def is_source(module: str | None) -> bool:
 
 
 @functools.cache
-def _environment() -> str:
-    """Everything a kernel depends on that is the same for the whole process, as text."""
+def sources_digest() -> str:
+    """Of the text of all sources."""
     digest = hashlib.sha256()
     for path in source_files():
         digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+@functools.cache
+def _environment() -> str:
+    """Everything a kernel depends on that is the same for the whole process, as text."""
     versions = [installed_version(name) for name in ("numba", "llvmlite", "numpy")]
     check_numba(versions[0])
-    return " ".join([str(FORMAT), digest.hexdigest(), sys.version, *versions, processor()])
+    return " ".join([str(FORMAT), sources_digest(), sys.version, *versions, processor()])
 
 
 def installed_version(name: str) -> str:
@@ -160,7 +183,14 @@ def _fingerprint_module(module: python_types.ModuleType) -> str:
 
 
 def cache_directory() -> pathlib.Path:
-    """Where compiled kernels are kept: $VOLATILIS_CACHE_DIR, or the user's cache folder."""
+    """Where compiled kernels are kept: $VOLATILIS_CACHE_DIR, or the user's cache folder.
+
+    Returns the path of a folder, which need not be there yet. Raises RuntimeError where there is neither a variable nor a home.
+
+    >>> import volatilis as vl
+    >>> vl.cache_directory().name != ""
+    True
+    """
     chosen = os.environ.get("VOLATILIS_CACHE_DIR")
     if chosen:
         return pathlib.Path(chosen)
@@ -206,7 +236,7 @@ def _refused(path: pathlib.Path, owner: int, mode: int) -> bool:
         f"compiled code in the cache is not used, since {reason}; "
         "make it yours alone (chown, chmod go-w), or set VOLATILIS_CACHE_DIR to another folder",
         RuntimeWarning,
-        stacklevel=2,
+        stacklevel=outside_package(),
     )
     return True
 
@@ -231,5 +261,5 @@ def save(key: str, code: Code) -> None:
             f"compiled code cannot be kept in {directory} ({os.strerror(error.errno or 0)}), so every process compiles anew; "
             "set VOLATILIS_CACHE_DIR to a folder that can be written",
             RuntimeWarning,
-            stacklevel=2,
+            stacklevel=outside_package(),
         )

@@ -20,7 +20,7 @@ from typing import NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 
-from volatilis._compiler import cache, host
+from volatilis._compiler import ahead, cache, host
 from volatilis._compiler.instructions import INSTRUCTIONS, OPTIONS
 from volatilis._compiler.ordinary import fast_way_works, is_ordinary_chosen, ordinary_call
 from volatilis._compiler.translation import import_numba, no_garbage_collection, register_functions, translate
@@ -30,6 +30,7 @@ Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
 _plain_python: ContextVar[bool] = ContextVar("plain_python", default=False)
+_noted: ContextVar[list[tuple[Callable[..., None], tuple[object, ...]]] | None] = ContextVar("noted", default=None)
 _lock = threading.RLock()
 _by_key: dict[str, MachineCode] = {}
 _by_types: dict[tuple[object, ...], MachineCode] = {}  # where all is ours: nothing of ours changes while a process runs
@@ -60,6 +61,9 @@ class Call:
 
     def __init__(self, driver: Callable[..., None], *args: object, release_gil: bool = False) -> None:
         self.native: Binding | None = None
+        noted = _noted.get()
+        if noted is not None:
+            noted.append((driver, args))
         if _plain_python.get():
             self.run = _python_call(driver, args)
         elif is_ordinary_chosen():
@@ -106,12 +110,13 @@ def _python_call(driver: Callable[..., None], args: tuple[object, ...]) -> Calla
 
 
 def _machine_code(driver: Callable[..., None], args: tuple[object, ...], kinds: list[object]) -> MachineCode | None:
-    """The machine code: from this process, from the disk cache, or compiled now, if that is possible."""
-    key, lasting = cache.kernel_key(driver, args)
+    """The machine code: from this process, compiled ahead, from the disk cache, or compiled now, if that is possible."""
+    found = ahead.load(driver, args)
+    key, lasting = cache.kernel_key(driver, args) if found is None else (found[0], True)
     with _lock:
         code = _by_key.get(key)
         if code is None:
-            kernel = cache.load(key)
+            kernel = cache.load(key) if found is None else found[1]
             if kernel is None:
                 with no_garbage_collection():
                     kernel = _compile(driver, args)
@@ -136,13 +141,30 @@ def _compile(driver: Callable[..., None], args: tuple[object, ...]) -> host.Code
 def plain_python() -> Iterator[None]:
     """Inside this context every learner runs as ordinary Python: for a debugger, for coverage, for teaching.
 
-    The results are the same to the last bit, some thousand times slower. Other threads are not affected.
+    The results are the same to the last bit, some thousand times slower. Other threads are not affected. Returns nothing; raises
+    whatever the learner's own code raises.
+
+    >>> import volatilis as vl
+    >>> with vl.plain_python():
+    ...     vl.run(vl.VarSMiLe(vl.Gaussian(sigma=0.5), m=0.1), [0.2]).mean.round(3)
+    array([0.16])
     """
     token = _plain_python.set(True)
     try:
         yield
     finally:
         _plain_python.reset(token)
+
+
+@contextlib.contextmanager
+def noting_calls() -> Iterator[list[tuple[Callable[..., None], tuple[object, ...]]]]:
+    """The drivers that are called inside this context, with their arguments: what must be compiled ahead of time."""
+    noted: list[tuple[Callable[..., None], tuple[object, ...]]] = []
+    token = _noted.set(noted)
+    try:
+        yield noted
+    finally:
+        _noted.reset(token)
 
 
 def for_threads(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from volatilis._compiler.translation import Translation, merged, optimise, start_runtime
+from volatilis._compiler.translation import Translation, merged, optimise, start_runtime, trap_exceptions
 
 
 class Code(NamedTuple):
@@ -21,13 +21,16 @@ class Code(NamedTuple):
     object_file: bytes
 
 
-def assemble(translation: Translation) -> Code:
-    """LLVM's text as an object file."""
+def assemble(translation: Translation, machine: Any = None) -> Code:
+    """LLVM's text as an object file, for this processor; or for another machine, where Numba may not be at hand."""
     import llvmlite.binding as llvm
 
     # Lock-step loops go over a dozen arrays; let the vectoriser check all of them for overlap.
     llvm.set_option("volatilis", "--runtime-memory-check-threshold=256")
-    module, machine = merged(translation), _machine()
+    module = merged(translation)
+    if machine is not None:
+        trap_exceptions(module)
+    machine = _machine() if machine is None else machine
     optimise(module, machine)
     outside = [f.name for f in module.functions if f.is_declaration and not f.name.startswith("llvm.")]
     needs_numba = any(name.startswith(("NRT_", "numba_", "Py", "_Py")) for name in outside)

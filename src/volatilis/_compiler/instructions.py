@@ -144,6 +144,54 @@ def _zeros_by_numpy(function: Callable[..., Any]) -> None:
     overload(function, strict=False, jit_options=dict(ORDINARY_OPTIONS))(lambda: lambda: np.zeros(8))
 
 
+def _member(function: Callable[..., Any]) -> None:
+    """Row i of every array of a tuple, all the way down: a number of a column, a view of anything larger.
+
+    An array of one row has the same for every i.
+    """
+    from llvmlite import ir
+    from numba import types
+    from numba.core import cgutils
+    from numba.extending import intrinsic, overload
+    from numba.np.arrayobj import populate_array
+
+    def kind(bank: Any) -> Any:
+        if isinstance(bank, types.BaseTuple):
+            return types.BaseTuple.from_types([kind(item) for item in bank], getattr(bank, "instance_class", None))
+        if isinstance(bank, types.Array):
+            return bank.dtype if bank.ndim == 1 else types.Array(bank.dtype, bank.ndim - 1, "C")
+        return bank
+
+    def row(context: Any, builder: Any, bank: Any, value: Any, i: Any) -> Any:
+        if isinstance(bank, types.BaseTuple):
+            items = [row(context, builder, item, builder.extract_value(value, k), i) for k, item in enumerate(bank)]
+            return context.make_tuple(builder, kind(bank), items)
+        if not isinstance(bank, types.Array):
+            return value
+        array = context.make_array(bank)(context, builder, value)
+        shape, strides = (cgutils.unpack_tuple(builder, part, bank.ndim) for part in (array.shape, array.strides))
+        one = ir.Constant(ir.IntType(64), 1)
+        place = builder.select(builder.icmp_signed(">", shape[0], one), i, ir.Constant(ir.IntType(64), 0))
+        data = cgutils.pointer_add(builder, array.data, builder.mul(place, strides[0]))
+        if bank.ndim == 1:
+            return builder.load(data)
+        view = context.make_array(kind(bank))(context, builder)
+        populate_array(view, data=data, shape=shape[1:], strides=strides[1:], itemsize=array.itemsize, meminfo=None)
+        return view._getvalue()
+
+    @intrinsic
+    def emit(typing_context, bank, i):  # type: ignore[no-untyped-def]
+        def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+            return row(context, builder, bank, *arguments)
+
+        return kind(bank)(bank, types.int64), generate
+
+    def implementation(bank: Any, i: Any) -> Any:
+        return lambda bank, i: emit(bank, i)
+
+    overload(function, strict=False, jit_options=dict(OPTIONS))(implementation)
+
+
 # How Numba is told of each; and how with what Numba documents alone, for the same numbers
-INSTRUCTIONS = {"fma": _fma, "total": _total, "eight_zeros": _eight_zeros}
-ORDINARY_INSTRUCTIONS = {"fma": _fma, "total": _total_by_loops, "eight_zeros": _zeros_by_numpy}
+INSTRUCTIONS = {"fma": _fma, "total": _total, "eight_zeros": _eight_zeros, "member": _member}
+ORDINARY_INSTRUCTIONS = {"fma": _fma, "total": _total_by_loops, "eight_zeros": _zeros_by_numpy, "member": _member}

@@ -121,7 +121,7 @@ def fast_way_works() -> bool:
             f"this version of Numba does not work as expected ({type(error).__name__}: {reason}), so volatilis compiles in "
             "Numba's ordinary way: the results are the same, but it takes longer, and every process compiles anew",
             RuntimeWarning,
-            stacklevel=2,
+            stacklevel=cache.outside_package(),
         )
         return False
     return True

@@ -24,7 +24,19 @@ all_fields: set[str] = set()
 
 
 def compiled_function(function: Function) -> Function:
-    """Let compiled code call this function; Python calls it as before."""
+    """Let compiled code call this function; Python calls it as before.
+
+        function   a plain function of numbers and arrays, which raises nothing
+
+    Returns the function itself. Raises nothing: what cannot be compiled is told when it is first used (`CompilationError`).
+
+    >>> import volatilis as vl
+    >>> @vl.compiled_function
+    ... def halved(x):
+    ...     return 0.5 * x
+    >>> halved(3.0)
+    1.5
+    """
     functions.append(function)
     return function
 
@@ -51,7 +63,19 @@ def compiled_methods(cls: C) -> C:
 
 
 def python_only(method: Function) -> Function:
-    """A method that compiled code never calls (validation, sampling, drawing)."""
+    """A method that compiled code never calls (validation, sampling, drawing).
+
+        method   of a family or learner of one's own; it may use all of Python
+
+    Returns the method itself. Raises nothing.
+
+    >>> import volatilis as vl
+    >>> @vl.python_only
+    ... def describe(self):
+    ...     return f"noise {self.sigma}"
+    >>> describe(vl.Gaussian(sigma=0.5))
+    'noise 0.5'
+    """
     method._python_only = True  # type: ignore[attr-defined]
     return method
 

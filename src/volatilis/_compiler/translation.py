@@ -266,6 +266,25 @@ def merged(translation: Translation) -> Any:
     return module
 
 
+def outside_functions(module: Any) -> dict[str, str]:
+    """The functions that a module calls and does not have, with their declarations."""
+    return {f.name: str(f) for f in module.functions if f.is_declaration and not f.name.startswith("llvm.")}
+
+
+def trap_exceptions(module: Any) -> None:
+    """Where Numba would raise an exception, which no method here can, the program stops: for code without Numba at hand."""
+    import llvmlite.binding as llvm
+
+    raising = [text for name, text in outside_functions(module).items() if name.startswith(("Py", "_Py", "numba_"))]
+    for text in raising:
+        heading = re.sub(r"\s*#\d+", "", text.strip().splitlines()[-1]).replace("declare", "define", 1)
+        trap = "declare void @llvm.trap()"
+        module.link_in(llvm.parse_assembly(f"{heading} {{\n  call void @llvm.trap()\n  unreachable\n}}\n{trap}\n"))
+    for function in module.functions:
+        if not function.is_declaration and any(f"@{function.name}(" in text for text in raising):
+            function.linkage = "internal"
+
+
 def optimise(module: Any, machine: Any) -> None:
     """All that LLVM knows, for this machine."""
     import llvmlite.binding as llvm

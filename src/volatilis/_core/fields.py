@@ -68,7 +68,7 @@ def _float(value: object) -> float:
     return float(cast(SupportsFloat, value))
 
 
-def _int(value: object) -> int:
+def whole_number(value: object) -> int:
     if isinstance(value, (bool, np.bool_)):
         raise TypeError
     return operator.index(cast(SupportsIndex, value))
@@ -93,8 +93,8 @@ Probability = Annotated[float, Rule(_float, lambda v: 0.0 < v < 1.0, "a number a
 Fraction = Annotated[float, Rule(_float, lambda v: 0.0 <= v <= 1.0, "a number from 0 to 1")]
 Retention = Annotated[float, Rule(_float, lambda v: 0.0 <= v <= 1.0, "a number from 0 (only now) to 1 (never forget)")]
 Cutoff = Annotated[float, Rule(_float, lambda v: 0.0 <= v < 0.5, "a number from 0 up to, not including, 0.5")]
-Count = Annotated[int, Rule(_int, lambda v: 1 <= v <= 10**7, "a whole number from 1 to 10,000,000")]
-Categories = Annotated[int, Rule(_int, lambda v: 2 <= v <= 10**6, "a whole number from 2 to 1,000,000")]
+Count = Annotated[int, Rule(whole_number, lambda v: 1 <= v <= 10**7, "a whole number from 1 to 10,000,000")]
+Categories = Annotated[int, Rule(whole_number, lambda v: 2 <= v <= 10**6, "a whole number from 2 to 1,000,000")]
 Vector = Annotated[np.ndarray, Rule(_array, lambda v: v.ndim == 1 and v.size > 0 and _finite(v), "a vector of finite numbers")]
 Matrix = Annotated[
     np.ndarray,
@@ -102,7 +102,7 @@ Matrix = Annotated[
 ]
 _BY_TYPE: Mapping[Any, Rule] = {
     float: Rule(_float, _finite, "a finite number"),
-    int: Rule(_int, lambda v: True, "a whole number"),
+    int: Rule(whole_number, lambda v: True, "a whole number"),
 }
 
 

@@ -15,10 +15,12 @@ import inspect
 import math
 import pkgutil
 import re
-from collections.abc import Callable, Iterable, Mapping
-from typing import NamedTuple, get_type_hints
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import NamedTuple, TypeVar, get_type_hints
 
 from volatilis._core.fields import DERIVED, extras_of, rule_of
+
+T = TypeVar("T")
 
 
 class Scale(NamedTuple):
@@ -68,7 +70,7 @@ class Parameter(NamedTuple):
 
 
 def parameters_of(cls: type) -> tuple[Parameter, ...]:
-    """The parameters of a validated NamedTuple class: its fields, without those that are derived and without `family`."""
+    """The parameters of a validated NamedTuple class: its fields, but for `family`, `learner` and those that are derived."""
     defaults = {name: cls._field_defaults.get(name) for name in cls._fields}  # type: ignore[attr-defined]
     return _described(get_type_hints(cls, include_extras=True), defaults)
 
@@ -84,6 +86,30 @@ def parameters_of_new(cls: type, from_family: Iterable[str]) -> tuple[Parameter,
 def first_sentence(cls: type) -> str:
     """The first paragraph of a class's description, on one line."""
     return " ".join((inspect.getdoc(cls) or "").split("\n\n")[0].split())
+
+
+class Known(Mapping[str, T]):
+    """All of a kind by name: those of this package in their order, then those of the user's own, which come as they are defined.
+
+    A name of this package is not given away.
+    """
+
+    def __init__(self, built_in: Mapping[str, T], own: Callable[[], Mapping[str, T]]) -> None:
+        self.built_in, self._own = built_in, own
+
+    def __getitem__(self, name: str) -> T:
+        return self.built_in[name] if name in self.built_in else self._own()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter({**self.built_in, **self._own()})
+
+    def __len__(self) -> int:
+        return len({**self.built_in, **self._own()})
+
+
+def is_own(cls: type) -> bool:
+    """Whether a class is the user's own, and not of this package."""
+    return not cls.__module__.startswith(f"{__name__.partition('.')[0]}.")
 
 
 def dashed(cls: type) -> str:
@@ -102,7 +128,7 @@ def _described(hints: Mapping[str, object], defaults: Mapping[str, object]) -> t
     described = []
     for name, default in defaults.items():
         rule = rule_of(hints[name])
-        if name != "family" and default is not DERIVED and rule is not None:
+        if name not in ("family", "learner") and default is not DERIVED and rule is not None:
             described.append(Parameter(name, default, rule.words, _search_of(hints[name])))
     return tuple(described)
 

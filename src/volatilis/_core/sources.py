@@ -17,7 +17,7 @@ from types import ModuleType
 
 PACKAGE = pathlib.Path(__file__).parents[1]
 NAME = PACKAGE.name
-CORE = ("files", "jobs", "signals", "sources", "store", "terminal")
+CORE = ("files", "jobs", "sources", "store", "terminal")
 NO_NUMBERS = tuple(f"{NAME}.{room}" for room in (*(f"_core.{name}" for name in CORE), "cli", "html", "plots", "tables"))
 IMPORT = re.compile(
     rf"^[ \t]*(?:from[ \t]+({NAME}[\w.]*)[ \t]+import[ \t]+(\([^)]*\)|[^\n#]*)|import[ \t]+({NAME}[\w.]*))", re.MULTILINE

@@ -1,4 +1,4 @@
-"""What is shown to people: one console, one style of table, one kind of progress.
+"""A command and its terminal: one console, one style of table, one kind of progress; and signals, which end a command cleanly.
 
 console = console_of()                       # standard output; console_of(stderr=True) where a table goes to standard output
 console.print(table("lr", ("model", "BIC"), rows))
@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from types import TracebackType
+from types import FrameType, TracebackType
 from typing import TYPE_CHECKING
 
-from volatilis._core.files import standard_output
+from volatilis._core.files import remove_unfinished, standard_output
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -162,3 +163,44 @@ def _rich_progress(transient: bool) -> Progress:
     columns = (TextColumn("{task.description:32}"), BarColumn(), TextColumn("{task.percentage:5.1f} %"))
     times = (TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())
     return Progress(*columns, *times, console=Console(stderr=True), transient=transient, speed_estimate_period=600)
+
+
+# What ends a command besides Ctrl-C; Windows has no SIGHUP
+STOPPING = (signal.SIGTERM,) if sys.platform == "win32" else (signal.SIGTERM, signal.SIGHUP)
+CLEAN_UP = 10.0  # seconds in which a further signal does not disturb the cleaning up
+
+
+class Stopped(KeyboardInterrupt):
+    """A signal came. It passes through code as Ctrl-C does: whatever cleans up after Ctrl-C cleans up after it, too."""
+
+
+@contextlib.contextmanager
+def stopped_by_signals() -> Iterator[None]:
+    """Within this context SIGTERM and SIGHUP raise `Stopped`, and the program's exit code is 128 + the signal's number.
+
+    A signal that was ignored before stays ignored: a command that was started with nohup goes on without its terminal.
+    """
+    caught: list[int] = []
+    last = -CLEAN_UP
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        nonlocal last
+        if time.monotonic() - last >= CLEAN_UP:
+            last = time.monotonic()
+            caught.append(number)
+            raise Stopped
+
+    before = {number: signal.getsignal(number) for number in STOPPING}
+    for number in STOPPING:
+        if before[number] is signal.SIG_DFL:
+            signal.signal(number, stop)
+    try:
+        yield
+    except BaseException:
+        remove_unfinished()  # where a signal or Ctrl-C came just before a file was taken care of
+        if caught:  # also where a closed terminal made a second error of it
+            raise SystemExit(128 + caught[0]) from None
+        raise
+    finally:
+        for number in STOPPING:  # a further signal does not disturb the interpreter's own end either
+            signal.signal(number, signal.SIG_IGN if caught else before[number])

@@ -6,6 +6,7 @@ from volatilis._core.records import import_all
 from volatilis.families._base import Beliefs, empty_beliefs, prior_beliefs
 from volatilis.families._kinds import RECORDS, FamilyRecord, UndefinedError, family
 from volatilis.families.scalar import scalar_family
+from volatilis.families.transitions import transitions
 
 import_all(__name__, __path__)
 
@@ -17,7 +18,7 @@ def records() -> list[FamilyRecord]:
 
 
 FAMILIES: dict[str, type] = {record.cls.__name__: record.cls for record in records()}
-__all__ = [*FAMILIES, "Beliefs", "UndefinedError", "empty_beliefs", "family", "prior_beliefs", "scalar_family"]
+__all__ = [*FAMILIES, "Beliefs", "UndefinedError", "empty_beliefs", "family", "prior_beliefs", "scalar_family", "transitions"]
 
 
 def __getattr__(name: str) -> Any:

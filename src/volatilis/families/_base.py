@@ -8,6 +8,7 @@ holds the sums of sufficient statistics (or, where sums would cancel, the same i
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -65,6 +66,19 @@ class Family(Protocol):
     def predictives(self, beliefs: Beliefs, w: np.ndarray, n: int, y: Observation, out: np.ndarray) -> tuple[float, float]:
         """out[i] = w[i] P(y; pi_i) / e^scale for i < n; returns their sum, which is not FAINT, and scale."""
 
+    def coordinates(self) -> int:
+        """How many numbers an observation has."""
+
+    def predictive_cdf(self, beliefs: Beliefs, i: int, y: Observation, k: int, v: float, around: float) -> float:
+        """P(Y_k < y_k) + v P(Y_k = y_k) under pi_i, given the coordinates before k; may be absent.
+
+        With a uniform v it is uniform for observations of the model, discrete ones too. On a circle it counts from the antipode
+        of `around`, the mean of the mixture, which other families ignore: so a mixture's is the weighted sum of its parts'.
+        """
+
+    def log_predictive_part(self, beliefs: Beliefs, i: int, y: Observation, k: int) -> float:
+        """log density of coordinate k under pi_i, given those before it; their sum is `log_predictive`. May be absent."""
+
     def bayes_factor(self, beliefs: Beliefs, i: int, others: Beliefs, j: int, y: Observation) -> float:
         """P(y; pi_j) / P(y; pi_i), infinite where it overflows."""
 
@@ -89,8 +103,17 @@ class Family(Protocol):
     def mixture_variance(self, beliefs: Beliefs, w: np.ndarray, n: int, k: int, mean: float, room: np.ndarray) -> float:
         """Var[theta_k] of that mixture, given its mean: within and between the columns."""
 
+    def pooled_mean(self, means: np.ndarray, variances: np.ndarray, w: np.ndarray, n: int) -> float:
+        """The mean of a mixture with the weights w, from means and variances of its n parts, whose families may differ."""
+
+    def pooled_variance(self, means: np.ndarray, variances: np.ndarray, w: np.ndarray, n: int, mean: float) -> float:
+        """The variance of that mixture, given its mean."""
+
     def difference(self, a: float, b: float) -> float:
         """a - b, of two values of an observation or of theta; on a circle the short way round. In Python arrays too."""
+
+    def circumference(self) -> float:
+        """Once around, where observations and theta are places on a circle; infinite where they are not."""
 
     def estimate(self, beliefs: Beliefs, i: int, k: int) -> float:
         """theta_k from the observations alone, of a column that never had a prior; may be absent."""
@@ -128,13 +151,67 @@ class Family(Protocol):
     def within_range(self, x: float) -> float:
         """x itself; on a circle the same place within the range."""
 
+    def row_width(self) -> int:
+        """How many numbers of a row one encoded observation takes."""
+
+    def in_row(self, row: np.ndarray, start: int) -> Observation:
+        """The observation that begins at this place of a row, as the other methods take it."""
+
+    def encoded_in(self, row: np.ndarray, start: int) -> Observation:
+        """The same, as `observations` encodes it: it differs where the past is the context, which is then not in the row."""
+
+    def memory_size(self) -> int:
+        """How many numbers of past observations a state keeps: 0 but where the past is the context of what comes."""
+
+    def take_in(self, learner: Any, state: Any, y: Observation) -> Any:
+        """`learner.update` with the observation, in its context where that is the past; returns what the update knew.
+
+        Where that past is not known yet, `learner.pass_unscored`.
+        """
+
+    def take_in_context(self, contexts: int, learner: Any, state: Any, row: np.ndarray) -> Any:
+        """The same for a row that begins with one of so many contexts, each of which has a past of its own."""
+
+    def forget_past(self, state: Any) -> None:
+        """What comes next has no past: a sequence begins, or there was a gap."""
+
+    def splits(self) -> bool:
+        """Whether an observation may be an outlier: then one belief becomes two by it, it took y in or it did not."""
+
+    def log_outlier(self, y: Observation) -> float:
+        """log of the probability that y comes as an outlier, p_o Q(y); -infinity where there are no outliers."""
+
+    def log_inlier(self, beliefs: Beliefs, i: int, y: Observation) -> float:
+        """log of the rest of P(y; pi_i), (1 - p_o) times the predictive of what is no outlier."""
+
+    def broad_cdf(self, spread: float, y: Observation, v: float, around: float) -> float:
+        """The cdf of that law, as `predictive_cdf`; may be absent."""
+
+    def log_broad(self, spread: float, y: Observation) -> float:
+        """log Q(y), the law of outliers, `spread` times as wide as observations under the prior; may be absent."""
+
     # --- Python only ---
+
+    def sample_broad(self, spread: float, n: int, rng: np.random.Generator) -> np.ndarray:
+        """n outliers; may be absent."""
+
+    def broad_has_spread(self) -> bool:
+        """Whether `spread` means anything for outliers: not where they are uniform."""
 
     def invalid_state(self, chi: np.ndarray, nu: np.ndarray) -> str | None:
         """Why columns that were read, chi (..., d, n) and nu (..., n), cannot be beliefs; None where they can."""
 
-    def observations(self, ys: object) -> tuple[np.ndarray, np.ndarray]:
-        """A user's sequence, checked and encoded, and which observations are missing."""
+    def observations(self, ys: object, given: object = None) -> tuple[np.ndarray, np.ndarray]:
+        """A user's sequence, checked and encoded, and which observations are missing.
+
+        given   the context of each observation; a family whose `observations` takes none refuses it
+        """
+
+    def context_width(self) -> int:
+        """How many numbers the context of an observation has: 0 where there is none."""
+
+    def invalid_memory(self, memory: np.ndarray) -> str | None:
+        """Why what was read, (..., memory_size), cannot be what a state keeps of the past; None where it can."""
 
     def accepted_numbers(self) -> AcceptedNumbers | None:
         """What `observations` accepts, where that is an interval of finite numbers; None where only `observations` can tell."""
@@ -160,11 +237,22 @@ class Family(Protocol):
     def distribution(self, beliefs: Beliefs, i: int) -> Any:
         """The belief as a frozen SciPy distribution; raises UndefinedError where absent."""
 
+    def plausible(self, sequences: Sequence[np.ndarray]) -> Any:
+        """The same family with parameters as these (encoded) observations suggest, roughly; itself where it cannot tell."""
+
+    def without_past(self, values: np.ndarray, events: np.ndarray) -> tuple[Family, np.ndarray, np.ndarray]:
+        """Where the past is the context: the family of rows, the rows, and events in which what is only conditioned on passes."""
+
     def sample_parameter(self, rng: np.random.Generator) -> np.ndarray:
         """theta from the prior; raises UndefinedError where absent."""
 
     def sample_observations(self, theta: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
         """n observations given theta; raises UndefinedError where absent."""
+
+    def sample_segment(
+        self, theta: np.ndarray, n: int, rng: np.random.Generator, given: np.ndarray | None, past: np.ndarray
+    ) -> np.ndarray:
+        """The same in their contexts: what was given for each, and the observations before them, the newest last."""
 
 
 def zeros(*shape: int) -> np.ndarray:

@@ -9,7 +9,9 @@ class Gaussian(FamilyTuple):
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
+import inspect
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Self, TypeVar, dataclass_transform, overload
 
 import numpy as np
@@ -22,6 +24,7 @@ from volatilis.families._observations import real_observations
 from volatilis.special import exp, fma, largest, total
 
 C = TypeVar("C", bound=type)
+Method = TypeVar("Method", bound=Callable[..., Any])
 LAST = 1000  # the place in lists of what has none
 
 
@@ -34,6 +37,8 @@ class FamilyRecord(NamedTuple):
 
     name                      on the command line: gaussian-unknown-variance
     place                     in lists, the lowest first; families without one come last
+    aliases                   other names on the command line
+    unnamed                   the parameter that may be given there without its name: ar:1
     observes                  what one observation is, in words
     likelihood, theta, prior  for the reference page, in Markdown
     cls                       the class; the decorator puts it here
@@ -41,6 +46,8 @@ class FamilyRecord(NamedTuple):
 
     name: str
     place: int = LAST
+    aliases: tuple[str, ...] = ()
+    unnamed: str | None = None
     observes: str = "a finite number"
     likelihood: str = ""
     theta: str = ""
@@ -74,12 +81,31 @@ def family(given: FamilyRecord | type, /) -> Callable[[type], type] | type:
         for name, default in vars(_Defaults).items():
             if callable(default) and name not in given_methods:
                 setattr(cls, name, default)
+        if "given" not in inspect.signature(cls.observations).parameters:  # type: ignore[attr-defined]
+            cls.observations = without_context(cls.observations)  # type: ignore[attr-defined]
         RECORDS[cls] = record._replace(cls=cls)
         return compiled_methods(validated(cls))
 
     if isinstance(given, FamilyRecord):
         return lambda cls: mark(cls, given)
     return mark(given, FamilyRecord(dashed(given)))
+
+
+def without_context(method: Method) -> Method:
+    """The method `observations` of a family without contexts: it takes `given` too, and refuses one."""
+
+    @functools.wraps(method)
+    def observations(self: Family, ys: object, given: object = None) -> object:
+        if given is not None:
+            name = type(self).__name__
+            raise TypeError(
+                f"{name} has no contexts, so it takes no given; volatilis.Given({name}(...), contexts) learns one belief for "
+                "each context, and volatilis.PerContext(learner, contexts) lets each change by itself"
+            )
+        return method(self, ys)
+
+    del observations.__wrapped__  # so that its signature shows `given`
+    return observations  # type: ignore[return-value]
 
 
 class _Defaults:
@@ -97,6 +123,12 @@ class _Defaults:
         for i in range(n):
             out[i] = w[i] * exp(out[i] - scale)
         return not_faint(out, n, scale)
+
+    def coordinates(self: Family) -> int:
+        return 1
+
+    def log_predictive_part(self: Family, beliefs: Beliefs, i: int, y: Observation, k: int) -> float:
+        return self.log_predictive(beliefs, i, y)
 
     def log_prior_predictive(self: Family, pi_0: Beliefs, y: Observation) -> float:
         return self.log_predictive(pi_0, 0, y)
@@ -132,8 +164,26 @@ class _Defaults:
             room[i] = variance if w[i] > 0.0 else 0.0
         return total(room, n)
 
+    def pooled_mean(self: Family, means: np.ndarray, variances: np.ndarray, w: np.ndarray, n: int) -> float:
+        result = 0.0
+        for i in range(n):
+            result += w[i] * means[i] if w[i] > 0.0 else 0.0
+        return result
+
+    def pooled_variance(self: Family, means: np.ndarray, variances: np.ndarray, w: np.ndarray, n: int, mean: float) -> float:
+        if abs(mean) == np.inf:
+            return np.inf
+        result = 0.0
+        for i in range(n):
+            apart = means[i] - mean
+            result += w[i] * fma(apart, apart, variances[i]) if w[i] > 0.0 else 0.0
+        return result
+
     def difference(self: Family, a: float, b: float) -> float:
         return a - b
+
+    def circumference(self: Family) -> float:
+        return np.inf
 
     def range_ends(self: Family, cuts: np.ndarray) -> int:
         return 0
@@ -141,8 +191,42 @@ class _Defaults:
     def within_range(self: Family, x: float) -> float:
         return x
 
+    def splits(self: Family) -> bool:
+        return False
+
+    def log_outlier(self: Family, y: Observation) -> float:
+        return -np.inf
+
+    def log_inlier(self: Family, beliefs: Beliefs, i: int, y: Observation) -> float:
+        return self.log_predictive(beliefs, i, y)
+
+    @python_only
+    def broad_has_spread(self: Family) -> bool:
+        return True
+
     def divergence_parts(self: Family, beliefs: Beliefs, i: int, others: Beliefs, j: int) -> tuple[float, float]:
         return 0.0, self.divergence(beliefs, i, others, j)
+
+    def row_width(self: Family) -> int:
+        return 1
+
+    def in_row(self: Family, row: np.ndarray, start: int) -> Observation:
+        return row[start]
+
+    def encoded_in(self: Family, row: np.ndarray, start: int) -> Observation:
+        return self.in_row(row, start)
+
+    def memory_size(self: Family) -> int:
+        return 0
+
+    def take_in(self: Family, learner: Any, state: Any, y: Observation) -> Any:
+        return learner.update(state, y)
+
+    def take_in_context(self: Family, contexts: int, learner: Any, state: Any, row: np.ndarray) -> Any:
+        return learner.update(state, row)
+
+    def forget_past(self: Family, state: Any) -> None:
+        """Nothing is kept."""
 
     @python_only
     def invalid_state(self: Family, chi: np.ndarray, nu: np.ndarray) -> str | None:
@@ -154,9 +238,18 @@ class _Defaults:
     def parameter_names(self: Family) -> tuple[str, ...]:
         return ("theta",) if self.size() == 1 else tuple(f"theta[{k}]" for k in range(self.size()))
 
+    @without_context
     @python_only
     def observations(self: Family, ys: object) -> tuple[np.ndarray, np.ndarray]:
         return real_observations(type(self).__name__, ys)
+
+    @python_only
+    def context_width(self: Family) -> int:
+        return 0
+
+    @python_only
+    def invalid_memory(self: Family, memory: np.ndarray) -> str | None:
+        return None
 
     @python_only
     def accepted_numbers(self: Family) -> AcceptedNumbers | None:
@@ -184,6 +277,14 @@ class _Defaults:
         return [name for name in methods if name not in dir(type(self))]
 
     @python_only
+    def plausible(self: Family, sequences: Sequence[np.ndarray]) -> Any:  # Self: a protocol that names itself costs mypy minutes
+        return self
+
+    @python_only
+    def without_past(self: Family, values: np.ndarray, events: np.ndarray) -> tuple[Family, np.ndarray, np.ndarray]:
+        return self, values, events
+
+    @python_only
     def sample_parameter(self: Family, rng: np.random.Generator) -> np.ndarray:
         raise UndefinedError(f"{type(self).__name__} does not define sample_parameter(rng), which this needs")
 
@@ -192,8 +293,21 @@ class _Defaults:
         raise UndefinedError(f"{type(self).__name__} does not define sample_observations(theta, n, rng), which this needs")
 
     @python_only
+    def sample_segment(
+        self: Family, theta: np.ndarray, n: int, rng: np.random.Generator, given: np.ndarray | None, past: np.ndarray
+    ) -> np.ndarray:
+        if given is not None:
+            raise TypeError(f"{type(self).__name__} has no contexts, so it takes no given")
+        return self.sample_observations(theta, n, rng)
+
+    @python_only
     def distribution(self: Family, beliefs: Beliefs, i: int) -> Any:
         raise UndefinedError(f"{type(self).__name__} does not define distribution(beliefs, i), which this needs")
+
+
+def default_in_row(family: Family) -> bool:
+    """Whether a family says nothing of how its observations stand in a row."""
+    return type(family).in_row is _Defaults.in_row
 
 
 if TYPE_CHECKING:
@@ -205,6 +319,10 @@ if TYPE_CHECKING:
         def _asdict(self) -> dict[str, Any]: ...
 
         # what may be absent (`lacks`)
+        def predictive_cdf(self, beliefs: Beliefs, i: int, y: Observation, k: int, v: float, around: float) -> float: ...
+        def log_broad(self, spread: float, y: Observation) -> float: ...
+        def broad_cdf(self, spread: float, y: Observation, v: float, around: float) -> float: ...
+        def sample_broad(self, spread: float, n: int, rng: np.random.Generator) -> np.ndarray: ...
         def scaled_likelihood(self, beliefs: Beliefs, i: int, y: Observation) -> None: ...
         def log_density(self, beliefs: Beliefs, i: int, x: float) -> float: ...
         def lower(self, beliefs: Beliefs, i: int) -> float: ...

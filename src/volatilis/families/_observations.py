@@ -21,7 +21,7 @@ def real_observations(
     owner: str, ys: object, accepts: Callable[[np.ndarray], np.ndarray] | None = None, words: str = "a finite number"
 ) -> tuple[np.ndarray, np.ndarray]:
     """A sequence of numbers as float64, and which of them are missing (NaN, None or masked)."""
-    values, missing = _numbers(owner, ys, words)
+    values, missing = numbers_of(owner, ys, words)
     if values.ndim != 1:
         raise ValueError(
             f"{owner}: observations have shape {values.shape}; a sequence of T single numbers, shape (T,), is accepted"
@@ -48,7 +48,7 @@ def vector_observations(owner: str, ys: object, p: int) -> tuple[np.ndarray, np.
     """A sequence of vectors as float64 (T, p), and which of them are missing (any element NaN)."""
     if isinstance(ys, (list, tuple)):
         ys = [[np.nan] * p if _is_absent(y) else y for y in ys]
-    values, missing = _numbers(owner, ys, "a vector of finite numbers")
+    values, missing = numbers_of(owner, ys, "a vector of finite numbers")
     if values.size == 0 and values.ndim == 1:
         values, missing = values.reshape(0, p), missing.reshape(0, p)
     if values.ndim != 2 or values.shape[1] != p:
@@ -60,26 +60,53 @@ def vector_observations(owner: str, ys: object, p: int) -> tuple[np.ndarray, np.
     return np.ascontiguousarray(values), absent
 
 
-def _numbers(owner: str, ys: object, words: str) -> tuple[np.ndarray, np.ndarray]:
-    masked = np.ma.getmaskarray(ys) if isinstance(ys, np.ma.MaskedArray) else None
+def noise_scale(differences: np.ndarray) -> float:
+    """The standard deviation of noise, from differences of neighbours: those that a change or an outlier made are left out.
+
+    The median of |d| / (0.6745 sqrt 2), where larger ones than 3.5 standard deviations do not count.
+    """
+    sizes = np.abs(differences)
+    sizes = sizes[np.isfinite(sizes)]
+    scale = 0.0
+    for _ in range(4):
+        scale = float(np.median(sizes)) / 0.9538726 if sizes.size else 0.0
+        sizes = sizes[sizes <= 3.5 * np.sqrt(2.0) * scale]
+    return scale
+
+
+def level_and_spread(values: np.ndarray) -> tuple[float, float]:
+    """Mean and standard deviation of all but the outermost hundredth."""
+    inner = np.clip(values, *np.quantile(values, (0.005, 0.995)))
+    return float(np.mean(inner)), float(np.std(inner))
+
+
+def as_array(owner: str, ys: object, what: str = "observation") -> np.ndarray:
+    """What a user gave as an array of numbers, or of anything."""
     if isinstance(ys, _HasToNumpy):
         ys = ys.to_numpy()
     if isinstance(ys, (list, tuple)) and any(y is np.ma.masked for y in ys):
         ys = [np.nan if y is np.ma.masked else y for y in ys]
     try:
-        array = np.asarray(ys)
+        return np.asarray(ys)
     except ValueError:
-        raise ValueError(f"{owner}: observations are ragged; rows of one length are accepted") from None
+        raise ValueError(f"{owner}: {what}s are ragged; rows of one length are accepted") from None
+
+
+def numbers_of(owner: str, ys: object, words: str, what: str = "observation") -> tuple[np.ndarray, np.ndarray]:
+    """Numbers as float64, and which of them are missing; `what` they are, where one of them is refused."""
+    masked = np.ma.getmaskarray(ys) if isinstance(ys, np.ma.MaskedArray) else None
+    array = as_array(owner, ys, what)
     if array.dtype == object:
         flat = [np.nan if _is_absent(v) else v for v in array.ravel()]
-        for position, value in enumerate(flat):
+        for place, value in enumerate(flat):
+            position = place * (len(array) if array.ndim else 1) // max(array.size, 1)
             if not isinstance(value, (numbers.Real, np.number)) or isinstance(value, np.complexfloating):
-                raise TypeError(f"{owner}: observation {position} is {value!r} ({type(value).__name__}); it must be {words}")
+                raise TypeError(f"{owner}: {what} {position} is {value!r} ({type(value).__name__}); it must be {words}")
             if isinstance(value, int) and abs(value) > 1 << 1000:
-                raise ValueError(f"{owner}: observation {position} has {len(str(abs(value)))} digits; it must be {words}")
+                raise ValueError(f"{owner}: {what} {position} has {len(str(abs(value)))} digits; it must be {words}")
         array = np.array([float(v) for v in flat]).reshape(array.shape)
     if array.dtype.kind not in "iufb":
-        raise TypeError(f"{owner}: observations have dtype {array.dtype}; numbers are accepted, each {words}")
+        raise TypeError(f"{owner}: {what}s have dtype {array.dtype}; numbers are accepted, each {words}")
     values = np.array(array, dtype=np.float64, order="C")
     missing = np.zeros(values.shape, dtype=bool) if _surely_finite(values) else np.isnan(values)
     return values, missing if masked is None else missing | masked

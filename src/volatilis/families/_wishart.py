@@ -12,7 +12,20 @@ import numpy.typing as npt
 
 from volatilis._compiler.registry import compiled_function
 from volatilis.families._base import Beliefs
-from volatilis.special import exp, hypotenuse, log, log_minus_digamma, trigamma
+from volatilis.special import (
+    LOG_2_PI,
+    LOG_PI,
+    bounded,
+    exp,
+    hypotenuse,
+    log,
+    log_1p,
+    log_gamma,
+    log_gamma_ratio,
+    log_minus_digamma,
+    student_cdf,
+    trigamma,
+)
 
 
 @compiled_function
@@ -186,6 +199,38 @@ def distance_in_precision(beliefs: Beliefs, i: int, j: int, p: int) -> float:
     return chi[p + p * p, i] * sum_of_squares(chi, work, p, i) + trace
 
 
+# --- the predictive, one element after another: given those before it each is a Student's t with one more degree of freedom ----
+
+
+@compiled_function
+def element_part(beliefs: Beliefs, i: int, y: np.ndarray, k: int, p: int) -> tuple[float, float, float]:
+    """Of element k given those before it: t / sqrt(dof), dof, and log of 1 + the squared distance of those before it."""
+    chi, work = beliefs.chi, p + p * p + 1
+    for r in range(k + 1):
+        chi[work + r, i] = y[r] - chi[r, i]
+    share, before = beliefs.nu[i] / (beliefs.nu[i] + 1.0), 1.0
+    for r in range(k + 1):
+        for c in range(r):
+            chi[work + r, i] -= chi[p + r * p + c, i] * chi[work + c, i]
+        chi[work + r, i] = bounded(chi[work + r, i] / chi[p + r * p + r, i])
+        before += share * chi[work + r, i] * chi[work + r, i] if r < k else 0.0
+    before = min(before, 1e300)
+    return math.sqrt(share) * chi[work + k, i] / math.sqrt(before), chi[p + p * p, i] - p + 1.0 + k, log(before)
+
+
+@compiled_function
+def element_cdf(beliefs: Beliefs, i: int, y: np.ndarray, k: int, p: int) -> float:
+    z, dof, _ = element_part(beliefs, i, y, k, p)
+    return student_cdf(z * z, dof, z > 0.0)
+
+
+@compiled_function
+def element_log_density(beliefs: Beliefs, i: int, y: np.ndarray, k: int, p: int) -> float:
+    z, dof, log_before = element_part(beliefs, i, y, k, p)
+    log_unit = log(beliefs.chi[p + k * p + k, i]) - 0.5 * log(2.0 * beliefs.nu[i] / (beliefs.nu[i] + 1.0))
+    return log_gamma_ratio(0.5 * dof, 0.5) - 0.5 * (LOG_2_PI + log_before) - log_unit - 0.5 * (dof + 1.0) * log_1p(z * z)
+
+
 def full_matrix(triangle: np.ndarray, p: int) -> np.ndarray:
     matrix = np.zeros((p, p))
     matrix[np.triu_indices(p)] = triangle
@@ -237,3 +282,15 @@ def _normal(rng: np.random.Generator, mean: np.ndarray, covariance: np.ndarray) 
     except np.linalg.LinAlgError:
         return mean + square_root(covariance) @ rng.standard_normal(mean.size)
     return rng.multivariate_normal(mean, covariance, method="cholesky")
+
+
+@compiled_function
+def log_round_cauchy(p: int, quadratic: float) -> float:
+    """The Cauchy law in p dimensions with the identity as its scale, at a point of this squared length."""
+    half = 0.5 * (p + 1.0)
+    return log_gamma(half) - half * (LOG_PI + log_1p(min(quadratic, 1e300)))
+
+
+def round_cauchy(p: int, n: int, rng: np.random.Generator) -> np.ndarray:
+    """n draws from it: Gaussian vectors, each over the size of one more Gaussian number."""
+    return rng.standard_normal((n, p)) / np.abs(rng.standard_normal((n, 1)))

@@ -81,6 +81,9 @@ class Bernoulli(FamilyTuple):
     def predictives(self, beliefs: Beliefs, w: np.ndarray, n: int, y: int, out: np.ndarray) -> tuple[float, float]:
         return weighted_shares(beliefs, w, n, 1 - y, out)
 
+    def predictive_cdf(self, beliefs: Beliefs, i: int, y: int, k: int, v: float, around: float) -> float:
+        return share(beliefs, i, 1) + v * share(beliefs, i, 0) if y == 1 else v * share(beliefs, i, 1)
+
     def bayes_factor(self, beliefs: Beliefs, i: int, others: Beliefs, j: int, y: int) -> float:
         return share(others, j, 1 - y) / share(beliefs, i, 1 - y)
 
@@ -133,9 +136,27 @@ class Bernoulli(FamilyTuple):
     def upper(self, beliefs: Beliefs, i: int) -> float:
         return -_logit_tail(beliefs.chi[1, i], beliefs.chi[0, i])
 
+    def in_row(self, row: np.ndarray, start: int) -> int:
+        return int(row[start])
+
     @python_only
     def categories(self) -> int:
         return 2
+
+    def log_broad(self, spread: float, y: int) -> float:
+        """Uniform."""
+        return -LOG_2
+
+    def broad_cdf(self, spread: float, y: int, v: float, around: float) -> float:
+        return 0.5 * (y + v)
+
+    @python_only
+    def sample_broad(self, spread: float, n: int, rng: np.random.Generator) -> np.ndarray:
+        return rng.integers(0, 2, n)
+
+    @python_only
+    def broad_has_spread(self) -> bool:
+        return False
 
     @python_only
     def parameter_names(self) -> tuple[str, ...]:

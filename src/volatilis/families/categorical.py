@@ -28,6 +28,8 @@ from volatilis.families._kinds import FamilyRecord, FamilyTuple, family
 from volatilis.families._observations import whole_observations
 from volatilis.special import log
 
+SymbolCount = Annotated[Positive, Range(LOG, 1e-3, 1e3, 0.2, 5.0)]  # a pseudo-count of each symbol
+
 
 @family(
     FamilyRecord(
@@ -55,7 +57,7 @@ class Categorical(FamilyTuple):
     """
 
     k: Categories
-    s: Annotated[Positive, Range(LOG, 1e-3, 1e3, 0.2, 5.0)] = 1.0
+    s: SymbolCount = 1.0
 
     def rows(self) -> int:
         return self.k + 2
@@ -76,6 +78,12 @@ class Categorical(FamilyTuple):
 
     def predictives(self, beliefs: Beliefs, w: np.ndarray, n: int, y: int, out: np.ndarray) -> tuple[float, float]:
         return weighted_shares(beliefs, w, n, y, out)
+
+    def predictive_cdf(self, beliefs: Beliefs, i: int, y: int, k: int, v: float, around: float) -> float:
+        below = 0.0
+        for row in range(y):
+            below += share(beliefs, i, row)
+        return min(below + v * share(beliefs, i, y), 1.0)
 
     def bayes_factor(self, beliefs: Beliefs, i: int, others: Beliefs, j: int, y: int) -> float:
         return share(others, j, y) / share(beliefs, i, y)
@@ -118,9 +126,27 @@ class Categorical(FamilyTuple):
         beliefs.chi[y, i] = 2.0
         set_total(beliefs, i, self.k + 1.0)
 
+    def in_row(self, row: np.ndarray, start: int) -> int:
+        return int(row[start])
+
     @python_only
     def categories(self) -> int:
         return self.k
+
+    def log_broad(self, spread: float, y: int) -> float:
+        """Uniform."""
+        return -log(self.k)
+
+    def broad_cdf(self, spread: float, y: int, v: float, around: float) -> float:
+        return (y + v) / self.k
+
+    @python_only
+    def sample_broad(self, spread: float, n: int, rng: np.random.Generator) -> np.ndarray:
+        return rng.integers(0, self.k, n)
+
+    @python_only
+    def broad_has_spread(self) -> bool:
+        return False
 
     @python_only
     def parameter_names(self) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from volatilis.families._base import AcceptedNumbers, Beliefs
 from volatilis.families._kinds import FamilyRecord, FamilyTuple, family
 from volatilis.families._observations import real_observations
 from volatilis.families.poisson import Rate, Shape, gamma_divergence, gamma_log_density, gamma_lower, gamma_upper, merged_gamma
-from volatilis.special import log, log_1p
+from volatilis.special import exp, log, log_1p
 
 
 @family(
@@ -54,6 +55,9 @@ class Exponential(FamilyTuple):
         """Lomax."""
         shape, rate = beliefs.nu[i], beliefs.chi[0, i]
         return log(shape) - log(rate) - (shape + 1.0) * log_1p(min(y / rate, 1e300))
+
+    def predictive_cdf(self, beliefs: Beliefs, i: int, y: float, k: int, v: float, around: float) -> float:
+        return 1.0 - exp(-beliefs.nu[i] * log_1p(min(y / beliefs.chi[0, i], 1e300)))
 
     def absorb(self, beliefs: Beliefs, i: int, y: float) -> None:
         beliefs.chi[0, i] += y
@@ -105,6 +109,19 @@ class Exponential(FamilyTuple):
             return f"observation {int(np.argmax(values == 0.0))} is 0, where the likelihood of the rate has no finite integral"
         return None
 
+    def log_broad(self, spread: float, y: float) -> float:
+        """s / (y + s)^2 with s = spread times rate / shape: half of it up to s, tails as 1 / y^2."""
+        s = spread * self.rate / self.shape
+        return -log(s) - 2.0 * log_1p(min(y / s, 1e300))
+
+    def broad_cdf(self, spread: float, y: float, v: float, around: float) -> float:
+        return y / (y + spread * self.rate / self.shape)
+
+    @python_only
+    def sample_broad(self, spread: float, n: int, rng: np.random.Generator) -> np.ndarray:
+        below = 1.0 - rng.random(n)  # P(Y >= y) = s / (y + s)
+        return spread * self.rate / self.shape * (1.0 - below) / below
+
     @python_only
     def parameter_names(self) -> tuple[str, ...]:
         return ("lambda",)
@@ -122,6 +139,10 @@ class Exponential(FamilyTuple):
         from scipy import stats
 
         return stats.gamma(beliefs.nu[i], scale=1.0 / beliefs.chi[0, i])
+
+    @python_only
+    def plausible(self, sequences: Sequence[np.ndarray]) -> Exponential:
+        return Exponential(2.0, max(float(np.median(np.concatenate(sequences))) / 0.4142, 1e-300))  # the median of a Lomax
 
     @python_only
     def sample_parameter(self, rng: np.random.Generator) -> np.ndarray:

@@ -3,16 +3,31 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import numpy as np
 
-from volatilis._compiler.registry import python_only
+from volatilis._compiler.registry import compiled_function, python_only
 from volatilis._core.fields import Positive, Real
 from volatilis._core.records import LINEAR, LOG, Range
 from volatilis.families._base import Beliefs, not_faint
 from volatilis.families._kinds import FamilyRecord, FamilyTuple, family
-from volatilis.special import LOG_2_PI, bounded, exp, exp_in_range, largest, log, log_1p, total
+from volatilis.families._observations import level_and_spread, noise_scale
+from volatilis.special import (
+    LOG_2_PI,
+    LOG_PI,
+    bounded,
+    direction,
+    exp,
+    exp_in_range,
+    hypotenuse,
+    largest,
+    log,
+    log_1p,
+    normal_cdf,
+    total,
+)
 
 Noise = Annotated[Positive, Range(LOG, 1e-3, 1e2, 0.1, 1.0, unit=True)]
 Location = Annotated[Real, Range(LINEAR, -5.0, 5.0, -1.0, 1.0, unit=True)]
@@ -86,6 +101,10 @@ class Gaussian(FamilyTuple):
             return not_faint(out, n, top - log(self.sigma) - 0.5 * LOG_2_PI + 0.5 * log(share_of_top))
         return evidence, scale
 
+    def predictive_cdf(self, beliefs: Beliefs, i: int, y: float, k: int, v: float, around: float) -> float:
+        share = beliefs.nu[i] / (beliefs.nu[i] + 1.0)
+        return normal_cdf(bounded((y - beliefs.chi[0, i]) * (1.0 / self.sigma)) * math.sqrt(share))
+
     def bayes_factor(self, beliefs: Beliefs, i: int, others: Beliefs, j: int, y: float) -> float:
         share_i, share_j = beliefs.nu[i] / (beliefs.nu[i] + 1.0), others.nu[j] / (others.nu[j] + 1.0)
         z_i, z_j = bounded((y - beliefs.chi[0, i]) * (1.0 / self.sigma)), bounded((y - others.chi[0, j]) * (1.0 / self.sigma))
@@ -144,6 +163,17 @@ class Gaussian(FamilyTuple):
     def upper(self, beliefs: Beliefs, i: int) -> float:
         return beliefs.chi[0, i] + 9.0 * self.sigma / math.sqrt(beliefs.nu[i])
 
+    def log_broad(self, spread: float, y: float) -> float:
+        """Cauchy around mu_0, as wide as sqrt(sigma^2 + sigma_0^2)."""
+        return log_cauchy(y - self.mu_0, spread * hypotenuse(self.sigma, self.sigma_0))
+
+    def broad_cdf(self, spread: float, y: float, v: float, around: float) -> float:
+        return cauchy_cdf(y - self.mu_0, spread * hypotenuse(self.sigma, self.sigma_0))
+
+    @python_only
+    def sample_broad(self, spread: float, n: int, rng: np.random.Generator) -> np.ndarray:
+        return self.mu_0 + spread * math.hypot(self.sigma, self.sigma_0) * rng.standard_cauchy(n)
+
     @python_only
     def parameter_names(self) -> tuple[str, ...]:
         return ("mu",)
@@ -155,9 +185,28 @@ class Gaussian(FamilyTuple):
         return stats.norm(beliefs.chi[0, i], self.sigma / math.sqrt(beliefs.nu[i]))
 
     @python_only
+    def plausible(self, sequences: Sequence[np.ndarray]) -> Gaussian:
+        mean, spread = level_and_spread(np.concatenate(sequences))
+        sigma = noise_scale(np.concatenate([np.diff(y) for y in sequences])) or self.sigma
+        return Gaussian(sigma, mean, math.sqrt(max(spread * spread - sigma * sigma, sigma * sigma)))
+
+    @python_only
     def sample_parameter(self, rng: np.random.Generator) -> np.ndarray:
         return np.array([rng.normal(self.mu_0, self.sigma_0)])
 
     @python_only
     def sample_observations(self, theta: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
         return rng.normal(theta[0], self.sigma, n)
+
+
+@compiled_function
+def log_cauchy(apart: float, scale: float) -> float:
+    """The Cauchy law: its tails are heavier than any Gaussian's, and than those of Student's t above one degree of freedom."""
+    z = bounded(apart / scale)
+    return -log_1p(z * z) - log(scale) - LOG_PI
+
+
+@compiled_function
+def cauchy_cdf(apart: float, scale: float) -> float:
+    turn = direction(1.0, bounded(apart / scale))  # of a whole one, from 0 to 1
+    return 0.5 + 2.0 * (turn if turn < 0.5 else turn - 1.0)

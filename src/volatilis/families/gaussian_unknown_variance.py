@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import numpy as np
@@ -13,9 +14,20 @@ from volatilis._core.fields import Positive
 from volatilis._core.records import LOG, Range
 from volatilis.families._base import Beliefs
 from volatilis.families._kinds import FamilyRecord, FamilyTuple, family
+from volatilis.families._observations import level_and_spread, noise_scale
 from volatilis.families._wishart import degrees_of_freedom
-from volatilis.families.gaussian import Location
-from volatilis.special import LOG_2_PI, bounded, digamma, hypotenuse, log, log_1p, log_gamma_ratio, log_minus_digamma
+from volatilis.families.gaussian import Location, cauchy_cdf, log_cauchy
+from volatilis.special import (
+    LOG_2_PI,
+    bounded,
+    digamma,
+    hypotenuse,
+    log,
+    log_1p,
+    log_gamma_ratio,
+    log_minus_digamma,
+    student_cdf,
+)
 
 ENOUGH = 2.5  # from this alpha on, mean (alpha > 1) and variance (alpha > 2) of v exist and are not about to be lost
 PriorWeight = Annotated[Positive, Range(LOG, 1e-4, 1e3, 0.05, 2.0)]
@@ -73,6 +85,10 @@ class GaussianUnknownVariance(FamilyTuple):
         z = bounded((y - beliefs.chi[0, i]) / b)
         tail = (alpha + 0.5) * log_1p(0.5 * share * z * z)
         return log_gamma_ratio(alpha, 0.5) - 0.5 * (LOG_2_PI - log(share)) - log(b) - tail
+
+    def predictive_cdf(self, beliefs: Beliefs, i: int, y: float, k: int, v: float, around: float) -> float:
+        z = bounded((y - beliefs.chi[0, i]) / beliefs.chi[2, i])
+        return student_cdf(0.5 * beliefs.nu[i] / (beliefs.nu[i] + 1.0) * z * z, 2.0 * beliefs.chi[1, i], z > 0.0)
 
     def absorb(self, beliefs: Beliefs, i: int, y: float) -> None:
         kappa = beliefs.nu[i]
@@ -155,6 +171,18 @@ class GaussianUnknownVariance(FamilyTuple):
     def improper_scaled_likelihood(self, values: np.ndarray) -> str | None:
         return "one observation's likelihood of mean and variance together has no finite integral"
 
+    def log_broad(self, spread: float, y: float) -> float:
+        """Cauchy around mu_0, with the scale of the t that is the prior's predictive."""
+        return log_cauchy(y - self.mu_0, spread * math.sqrt(self.beta_0 * (1.0 + 1.0 / self.kappa_0) / self.alpha_0))
+
+    def broad_cdf(self, spread: float, y: float, v: float, around: float) -> float:
+        return cauchy_cdf(y - self.mu_0, spread * math.sqrt(self.beta_0 * (1.0 + 1.0 / self.kappa_0) / self.alpha_0))
+
+    @python_only
+    def sample_broad(self, spread: float, n: int, rng: np.random.Generator) -> np.ndarray:
+        scale = math.sqrt(self.beta_0 * (1.0 + 1.0 / self.kappa_0) / self.alpha_0)
+        return self.mu_0 + spread * scale * rng.standard_cauchy(n)
+
     @python_only
     def parameter_names(self) -> tuple[str, ...]:
         return ("mu", "v")
@@ -162,6 +190,13 @@ class GaussianUnknownVariance(FamilyTuple):
     @python_only
     def distribution(self, beliefs: Beliefs, i: int) -> Any:
         return _NormalInverseGamma(beliefs.chi[0, i], beliefs.nu[i], beliefs.chi[1, i], beliefs.chi[2, i] ** 2)
+
+    @python_only
+    def plausible(self, sequences: Sequence[np.ndarray]) -> GaussianUnknownVariance:
+        mean, spread = level_and_spread(np.concatenate(sequences))
+        sigma = noise_scale(np.concatenate([np.diff(y) for y in sequences])) or 1.0
+        kappa_0 = sigma * sigma / max(spread * spread - sigma * sigma, sigma * sigma)
+        return GaussianUnknownVariance(mean, kappa_0, ENOUGH, (ENOUGH - 1.0) * sigma * sigma)
 
     @python_only
     def sample_parameter(self, rng: np.random.Generator) -> np.ndarray:

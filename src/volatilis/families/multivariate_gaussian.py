@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,8 @@ from volatilis._core.fields import Matrix, Real, Vector, derived, positive_defin
 from volatilis.families._base import Beliefs, row_by_row
 from volatilis.families._kinds import FamilyRecord, FamilyTuple, family
 from volatilis.families._observations import vector_observations
-from volatilis.special import LOG_2_PI, bounded, log, log_1p
+from volatilis.families._wishart import log_round_cauchy, round_cauchy
+from volatilis.special import LOG_2_PI, bounded, log, log_1p, normal_cdf
 
 
 @family(
@@ -75,6 +77,20 @@ class MultivariateGaussian(FamilyTuple):
             z = bounded(y[r] - beliefs.chi[r, i] / precision)
             result += 0.5 * (log(share) - z * z * share)
         return result
+
+    def coordinates(self) -> int:
+        return self.mu_0.size
+
+    def predictive_cdf(self, beliefs: Beliefs, i: int, y: np.ndarray, k: int, v: float, around: float) -> float:
+        """Along axis k: given theta the axes are independent."""
+        precision = beliefs.chi[self.mu_0.size + k, i]
+        return normal_cdf(bounded(y[k] - beliefs.chi[k, i] / precision) * math.sqrt(precision / (precision + 1.0)))
+
+    def log_predictive_part(self, beliefs: Beliefs, i: int, y: np.ndarray, k: int) -> float:
+        p = self.mu_0.size
+        share = beliefs.chi[p + k, i] / (beliefs.chi[p + k, i] + 1.0)
+        z = bounded(y[k] - beliefs.chi[k, i] / beliefs.chi[p + k, i])
+        return 0.5 * (log(share) - z * z * share - LOG_2_PI) - self.log_volume / p
 
     def absorb(self, beliefs: Beliefs, i: int, y: np.ndarray) -> None:
         p = self.mu_0.size
@@ -156,6 +172,27 @@ class MultivariateGaussian(FamilyTuple):
             "prior_precision": 1.0 / variances,
             "log_volume": float(np.sum(np.log(np.diag(root)))),
         }
+
+    def row_width(self) -> int:
+        return self.mu_0.size
+
+    def in_row(self, row: np.ndarray, start: int) -> np.ndarray:
+        return row[start : start + self.mu_0.size]
+
+    def log_broad(self, spread: float, y: np.ndarray) -> float:
+        """Cauchy in p dimensions around mu_0, with the covariance C + C_0 of the prior's predictive as its scale."""
+        p = self.mu_0.size
+        quadratic, volume = 0.0, self.log_volume
+        for r in range(p):
+            scale = spread * math.sqrt(1.0 + 1.0 / self.prior_precision[r])
+            quadratic += bounded(y[r] / scale) * bounded(y[r] / scale)
+            volume += log(scale)
+        return log_round_cauchy(p, quadratic) - volume
+
+    @python_only
+    def sample_broad(self, spread: float, n: int, rng: np.random.Generator) -> np.ndarray:
+        scales = spread * np.sqrt(1.0 + 1.0 / self.prior_precision)
+        return self.mu_0 + row_by_row(round_cauchy(self.mu_0.size, n, rng) * scales, self.axes)
 
     @python_only
     def parameter_names(self) -> tuple[str, ...]:

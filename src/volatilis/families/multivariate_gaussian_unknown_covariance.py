@@ -19,11 +19,15 @@ from volatilis.families._wishart import (
     degrees_of_freedom,
     distance_in_precision,
     dof_gap,
+    element_cdf,
+    element_log_density,
     expected_precision,
     full_matrix,
     log_det_expected_precision,
     log_diagonal,
+    log_round_cauchy,
     psi_element,
+    round_cauchy,
     solve_lower,
     solve_upper,
     square_root,
@@ -32,7 +36,7 @@ from volatilis.families._wishart import (
     triangle_position,
 )
 from volatilis.families.gaussian_unknown_variance import PriorWeight
-from volatilis.special import LOG_2_PI, digamma, log, log_1p, log_gamma_ratio
+from volatilis.special import LOG_2_PI, bounded, digamma, log, log_1p, log_gamma_ratio
 
 
 @family(
@@ -68,6 +72,7 @@ class MultivariateGaussianUnknownCovariance(FamilyTuple):
     nu_0: Positive
     psi_0: Matrix
     root_0: Matrix = derived()  # the Cholesky factor of psi_0
+    inverse_root_0: Matrix = derived()
 
     def whole(self, n: int) -> int:
         return n  # a column is a loop of its own
@@ -101,6 +106,15 @@ class MultivariateGaussianUnknownCovariance(FamilyTuple):
         gammas = log_gamma_ratio(0.5 * (dof - p + 1.0), 0.5 * p)
         volume = log_diagonal(chi, p, p, i) - 0.5 * p * log(2.0 * share)
         return gammas - 0.5 * p * LOG_2_PI - volume - 0.5 * (dof + 1.0) * log_1p(quadratic)
+
+    def coordinates(self) -> int:
+        return self.mu_0.size
+
+    def predictive_cdf(self, beliefs: Beliefs, i: int, y: np.ndarray, k: int, v: float, around: float) -> float:
+        return element_cdf(beliefs, i, y, k, self.mu_0.size)
+
+    def log_predictive_part(self, beliefs: Beliefs, i: int, y: np.ndarray, k: int) -> float:
+        return element_log_density(beliefs, i, y, k, self.mu_0.size)
 
     def absorb(self, beliefs: Beliefs, i: int, y: np.ndarray) -> None:
         p = self.mu_0.size
@@ -250,16 +264,42 @@ class MultivariateGaussianUnknownCovariance(FamilyTuple):
             result += more * digamma(0.5 * (dof_i - r)) - log_gamma_ratio(0.5 * (dof_j - r), more)
         return result
 
+    def log_broad(self, spread: float, y: np.ndarray) -> float:
+        """Cauchy in p dimensions around mu_0, with the scale of the t that is the prior's predictive."""
+        p = self.mu_0.size
+        share = self.kappa_0 * (self.nu_0 - p + 1.0) / (self.kappa_0 + 1.0) / (spread * spread)
+        quadratic, volume = 0.0, -0.5 * p * log(share)
+        for r in range(p):
+            z = 0.0
+            for c in range(r + 1):
+                z += self.inverse_root_0[r, c] * (y[c] - self.mu_0[c])
+            quadratic += share * bounded(z) * bounded(z)
+            volume += log(self.root_0[r, r])
+        return log_round_cauchy(p, quadratic) - volume
+
+    @python_only
+    def sample_broad(self, spread: float, n: int, rng: np.random.Generator) -> np.ndarray:
+        p = self.mu_0.size
+        scale = spread * math.sqrt((self.kappa_0 + 1.0) / (self.kappa_0 * (self.nu_0 - p + 1.0)))
+        return self.mu_0 + scale * row_by_row(round_cauchy(p, n, rng), self.root_0)
+
     @staticmethod
     def _derive(mu_0: np.ndarray, kappa_0: float, nu_0: float, psi_0: np.ndarray) -> dict[str, Any]:
         owner, p = "MultivariateGaussianUnknownCovariance", mu_0.size
         if nu_0 <= p - 1:
             raise ValueError(f"{owner}: nu_0 = {nu_0!r} is not accepted; with {p} means it must be a number above {p - 1}")
-        return {"root_0": positive_definite_root(owner, "psi_0", psi_0, p)}
+        root = positive_definite_root(owner, "psi_0", psi_0, p)
+        return {"root_0": root, "inverse_root_0": np.linalg.inv(root)}
 
     @python_only
     def improper_scaled_likelihood(self, values: np.ndarray) -> str | None:
         return "one observation's likelihood of mean and covariance together has no finite integral"
+
+    def row_width(self) -> int:
+        return self.mu_0.size
+
+    def in_row(self, row: np.ndarray, start: int) -> np.ndarray:
+        return row[start : start + self.mu_0.size]
 
     @python_only
     def parameter_names(self) -> tuple[str, ...]:

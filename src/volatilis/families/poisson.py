@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import numpy as np
@@ -12,8 +13,8 @@ from volatilis._core.fields import Positive
 from volatilis._core.records import LOG, Range
 from volatilis.families._base import AcceptedNumbers, Beliefs
 from volatilis.families._kinds import FamilyRecord, FamilyTuple, family
-from volatilis.families._observations import whole_observations
-from volatilis.special import digamma, exp, log, log_1p, log_beta, log_gamma, log_gamma_ratio
+from volatilis.families._observations import level_and_spread, whole_observations
+from volatilis.special import beta_cdf, digamma, exp, log, log_1p, log_beta, log_gamma, log_gamma_ratio
 
 Shape = Annotated[Positive, Range(LOG, 1e-3, 1e3, 0.5, 5.0)]
 Rate = Annotated[Positive, Range(LOG, 1e-4, 1e4, 0.1, 10.0)]
@@ -61,6 +62,11 @@ class Poisson(FamilyTuple):
         choose = -log(shape + y) - log_beta(shape, y + 1.0)
         return choose - shape * log_1p(1.0 / rate) - y * log_1p(rate)
 
+    def predictive_cdf(self, beliefs: Beliefs, i: int, y: int, k: int, v: float, around: float) -> float:
+        shape, rate = beliefs.chi[0, i], beliefs.nu[i]
+        below = beta_cdf(shape, float(y), rate / (rate + 1.0), 1.0 / (rate + 1.0)) if y > 0 else 0.0
+        return min(below + v * exp(self.log_predictive(beliefs, i, y)), 1.0)
+
     def absorb(self, beliefs: Beliefs, i: int, y: int) -> None:
         beliefs.chi[0, i] += y
         beliefs.nu[i] += 1.0
@@ -106,6 +112,24 @@ class Poisson(FamilyTuple):
     def upper(self, beliefs: Beliefs, i: int) -> float:
         return gamma_upper(beliefs.chi[0, i], beliefs.nu[i])
 
+    def in_row(self, row: np.ndarray, start: int) -> int:
+        return int(row[start])
+
+    def log_broad(self, spread: float, y: int) -> float:
+        """s / ((y + s) (y + s + 1)) with s = spread (1 + the prior's mean): half of it up to about s, tails as 1 / y^2."""
+        s = spread * (1.0 + self.shape / self.rate)
+        return log(s) - log(y + s) - log(y + s + 1.0)
+
+    def broad_cdf(self, spread: float, y: int, v: float, around: float) -> float:
+        s = spread * (1.0 + self.shape / self.rate)
+        return (y + v * s / (y + s + 1.0)) / (y + s)
+
+    @python_only
+    def sample_broad(self, spread: float, n: int, rng: np.random.Generator) -> np.ndarray:
+        s = spread * (1.0 + self.shape / self.rate)
+        below = 1.0 - rng.random(n)  # P(y >= k) = s / (k + s)
+        return np.minimum(np.floor(s * (1.0 - below) / below), 2.0**53 - 1.0).astype(np.int64)
+
     @python_only
     def parameter_names(self) -> tuple[str, ...]:
         return ("lambda",)
@@ -123,6 +147,13 @@ class Poisson(FamilyTuple):
         from scipy import stats
 
         return stats.gamma(beliefs.chi[0, i], scale=1.0 / beliefs.nu[i])
+
+    @python_only
+    def plausible(self, sequences: Sequence[np.ndarray]) -> Poisson:
+        mean, spread = level_and_spread(np.concatenate(sequences).astype(float))
+        mean = max(mean, 1e-3)
+        between = max(spread * spread - mean, 0.1 * mean)  # the variance of lambda
+        return Poisson(mean * mean / between, mean / between)
 
     @python_only
     def sample_parameter(self, rng: np.random.Generator) -> np.ndarray:

@@ -2,48 +2,60 @@
 
 from __future__ import annotations
 
-import functools
 import math
-from typing import Annotated, Any
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
-from volatilis._compiler.registry import compiled_function, python_only
-from volatilis._core.fields import Real, Rule, Vector, derived
-from volatilis._core.records import LOG, Range
+from volatilis._compiler.registry import python_only
+from volatilis._core.fields import Real, Vector, derived
 from volatilis.families._base import AcceptedNumbers, Beliefs, not_faint
-from volatilis.families._circular import CircularLaw
+from volatilis.families._circular import (
+    GAP,
+    LENGTH,
+    SHARE,
+    SQUARE,
+    C,
+    CircularLaw,
+    Concentration,
+    Period,
+    PriorConcentration,
+    S,
+    angle,
+    aside,
+    chord_gap,
+    chord_variance,
+    column_of_prior,
+    count_far,
+    invalid_vectors,
+    length_after,
+    predictive_width,
+    reach,
+    set_vector,
+    share_beside,
+    taken_in,
+    taken_in_far,
+    unit_vector,
+    vectors_apart,
+)
 from volatilis.families._kinds import FamilyRecord, FamilyTuple, family
-from volatilis.families._observations import real_observations
+from volatilis.families._observations import noise_scale, real_observations
 from volatilis.special import (
-    FAR,
     ROUNDING,
     TURN,
     bessel_divergence,
     bessel_summary,
     concentration,
-    cosine_and_sine,
-    direction,
     exp_in_range,
-    far_bessel,
     far_summary,
     fma,
     largest,
     log,
-    near_bessel,
     total,
 )
 
 MOST_PERIODS = 2.0**40  # an observation further out is wrapped when it comes in, exactly; others where they are used
-C, S, LENGTH, SQUARE, GAP, SHARE = range(6)  # the rows of chi
-
-Concentration = Annotated[
-    float, Rule(float, lambda v: 0.0 < v <= 1e15, "a number above 0, at most 1e15"), Range(LOG, 1e-2, 1e4, 1.0, 30.0)
-]
-PriorConcentration = Annotated[
-    float, Rule(float, lambda v: 0.0 <= v <= 1e15, "a number from 0 (anywhere) to 1e15"), Range(LOG, 1e-4, 1e3, 0.05, 2.0)
-]
-Period = Annotated[float, Rule(float, lambda v: 1e-100 <= v <= 1e100, "a number from 1e-100 to 1e100, such as 360 for degrees")]
 
 
 @family(
@@ -126,6 +138,15 @@ class VonMises(FamilyTuple):
             return not_faint(out, n, top + self.log_unit)
         return evidence, scale
 
+    def predictive_cdf(self, beliefs: Beliefs, i: int, y: float, k: int, v: float, around: float) -> float:
+        """From the antipode of `around` upwards, as the belief's own middle sees both."""
+        middle = angle(beliefs.chi[C, i], beliefs.chi[S, i], self.period, self.start)
+        width = predictive_width(self.kappa, beliefs.chi[LENGTH, i], self.period)
+        to_y, to_cut = self.difference(y, middle), self.difference(around + 0.5 * self.period, middle)
+        below_y = share_beside(self, beliefs, i, middle, width, to_y, self.period)
+        below_cut = share_beside(self, beliefs, i, middle, width, to_cut, self.period)
+        return min(max(below_y - below_cut + (0.0 if to_y >= to_cut else 1.0), 0.0), 1.0)
+
     def absorb(self, beliefs: Beliefs, i: int, y: float) -> None:
         c, s = unit_vector(y, self.period)
         set_vector(beliefs, i, fma(self.kappa, c, beliefs.chi[C, i]), fma(self.kappa, s, beliefs.chi[S, i]))
@@ -174,10 +195,31 @@ class VonMises(FamilyTuple):
             room[i] = w[i] * fma(beliefs.chi[SHARE, i], aside(beliefs, i, c, s), beliefs.chi[GAP, i])
         return chord_variance(total(room, n), self.period)
 
+    def pooled_mean(self, means: np.ndarray, variances: np.ndarray, w: np.ndarray, n: int) -> float:
+        """The direction of the sum of the mean vectors, whose lengths the variances tell."""
+        x, z = 0.0, 0.0
+        for i in range(n):
+            c, s = unit_vector(means[i], self.period)
+            length = w[i] * (1.0 - chord_gap(variances[i], self.period))
+            x += length * c
+            z += length * s
+        return angle(x, z, self.period, self.start)
+
+    def pooled_variance(self, means: np.ndarray, variances: np.ndarray, w: np.ndarray, n: int, mean: float) -> float:
+        result = 0.0
+        for i in range(n):
+            gap = chord_gap(variances[i], self.period)
+            half = unit_vector(0.5 * self.difference(means[i], mean), self.period)[1]
+            result += w[i] * (gap + (1.0 - gap) * 2.0 * half * half)
+        return chord_variance(result, self.period)
+
     def difference(self, a: float, b: float) -> float:
         """The short way from b to a: from half a period back to half a period ahead."""
         apart = a - b
         return apart - self.period * (apart / self.period + ROUNDING - ROUNDING)
+
+    def circumference(self) -> float:
+        return self.period
 
     def estimate(self, beliefs: Beliefs, i: int, k: int) -> float:
         return angle(beliefs.chi[C, i], beliefs.chi[S, i], self.period, self.start)
@@ -245,6 +287,21 @@ class VonMises(FamilyTuple):
         log_unit, information = -math.log(period) - math.log(scaled), kappa * float(i1e(kappa)) / scaled
         return {"start": start, "prior_column": column, "log_unit": log_unit, "information": information}
 
+    def log_broad(self, spread: float, y: float) -> float:
+        """Uniform."""
+        return -log(self.period)
+
+    def broad_cdf(self, spread: float, y: float, v: float, around: float) -> float:
+        return 0.5 + self.difference(y, around) / self.period
+
+    @python_only
+    def sample_broad(self, spread: float, n: int, rng: np.random.Generator) -> np.ndarray:
+        return rng.random(n) * self.period
+
+    @python_only
+    def broad_has_spread(self) -> bool:
+        return False
+
     @python_only
     def parameter_names(self) -> tuple[str, ...]:
         return ("mu",)
@@ -263,21 +320,17 @@ class VonMises(FamilyTuple):
 
     @python_only
     def invalid_state(self, chi: np.ndarray, nu: np.ndarray) -> str | None:
-        """The other rows follow from C and S; a column that holds nothing yet is all zeros."""
-        from scipy.special import ive
-
-        if (nu < 0.0).any():
-            return "a belief has a negative number of observations"
-        c, s, length, square, gap, share = (chi[..., row, :] for row in range(6))
-        some = chi.any(axis=-2)
-        fits = np.abs(length - np.hypot(c, s)) <= 1e-9 * length + 1e-150
-        fits &= np.abs(square - ive(0, length) ** 2) <= 1e-9 * square
-        fits &= (np.abs(1.0 - gap - share * length) <= 1e-9) & (gap > 0.0) & (share > 0.0)
-        return None if (fits | ~some).all() else "a belief's concentration does not fit its direction"
+        return invalid_vectors(chi, nu)
 
     @python_only
     def distribution(self, beliefs: Beliefs, i: int) -> CircularLaw:
         return CircularLaw(self.mean(beliefs, i, 0), float(beliefs.chi[LENGTH, i]), self.period)
+
+    @python_only
+    def plausible(self, sequences: Sequence[np.ndarray]) -> VonMises:
+        apart = np.concatenate([np.diff(y) for y in sequences])
+        spread = noise_scale(apart - self.period * np.round(apart / self.period)) * TURN / self.period
+        return VonMises(1.0 / max(spread * spread, 1e-8), self.mu_0, 0.0, self.period)
 
     @python_only
     def sample_parameter(self, rng: np.random.Generator) -> np.ndarray:
@@ -286,114 +339,3 @@ class VonMises(FamilyTuple):
     @python_only
     def sample_observations(self, theta: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
         return CircularLaw(float(theta[0]), self.kappa, self.period).rvs(n, rng)
-
-
-@functools.lru_cache(maxsize=1024)
-def column_of_prior(start: float, kappa_0: float, period: float) -> np.ndarray:
-    """The rows of chi of a prior. Remembered, since a fit makes thousands of families and in Python this takes a moment."""
-    beliefs = Beliefs(np.zeros((6, 1)), np.zeros(1))
-    c, s = unit_vector(start, period)
-    set_vector(beliefs, 0, kappa_0 * c, kappa_0 * s)
-    return beliefs.chi[:, 0]
-
-
-# --- vectors -----------------------------------------------------------------------------------------------------------
-
-
-@compiled_function
-def unit_vector(y: float, period: float) -> tuple[float, float]:
-    """Cosine and sine of the direction y, at most `MOST_PERIODS` away. Without branches: a loop over beliefs takes it out."""
-    periods = y / period + ROUNDING - ROUNDING
-    return cosine_and_sine(fma(-periods, period, y) / period)
-
-
-@compiled_function
-def angle(c: float, s: float, period: float, undefined: float) -> float:
-    """The direction of a vector, from 0 up to, not including, the period."""
-    return undefined if c == 0.0 and s == 0.0 else direction(c, s) * period
-
-
-@compiled_function
-def set_vector(beliefs: Beliefs, i: int, c: float, s: float) -> None:
-    length = math.sqrt(c * c + s * s)
-    beliefs.chi[C, i] = c
-    beliefs.chi[S, i] = s
-    beliefs.chi[LENGTH, i] = length
-    beliefs.chi[SQUARE, i], beliefs.chi[GAP, i], beliefs.chi[SHARE, i] = bessel_summary(length)
-
-
-@compiled_function
-def length_after(beliefs: Beliefs, i: int, c: float, s: float, kappa: float) -> float:
-    """R', the length with the unit vector (c, s) taken in kappa times."""
-    x, z = fma(kappa, c, beliefs.chi[C, i]), fma(kappa, s, beliefs.chi[S, i])
-    return math.sqrt(x * x + z * z)
-
-
-@compiled_function
-def count_far(lengths: np.ndarray, n: int) -> int:
-    """How many come before the first, in eights, whose Bessel functions are from the power series."""
-    first = n
-    for i in range(n):
-        place = i if lengths[i] < FAR else n
-        first = place if place < first else first
-    return first & -8
-
-
-@compiled_function
-def taken_in(beliefs: Beliefs, i: int, c: float, s: float, kappa: float, after: float) -> tuple[float, float]:
-    """(ratio, exponent) with I0(R') / I0(R) = sqrt(ratio) e^(exponent + kappa); after is R'."""
-    ratio, exponent = taken_in_far(beliefs, i, c, s, kappa, after)
-    bessel = near_bessel(after if after < FAR else FAR)
-    ratio = bessel * bessel / beliefs.chi[SQUARE, i] if after < FAR else ratio
-    return ratio, (exponent - after if after < FAR else exponent)
-
-
-@compiled_function
-def taken_in_far(beliefs: Beliefs, i: int, c: float, s: float, kappa: float, after: float) -> tuple[float, float]:
-    """The same where R' is 16 or more.
-
-    The exponent R' - kappa - R is -2 kappa (R - (C, S) . (c, s)) / (R' + kappa + R): the difference itself would lose digits.
-    """
-    square = beliefs.chi[SQUARE, i]
-    common = 1.0 / ((after if after > FAR else FAR) * square)  # one division for both
-    bessel = far_bessel(common * square)
-    above, below = aside_parts(beliefs.chi[C, i], beliefs.chi[S, i], beliefs.chi[LENGTH, i], c, s, 1.0)
-    return bessel * bessel * common, -2.0 * kappa * above / (below * (after + kappa + beliefs.chi[LENGTH, i]))
-
-
-@compiled_function
-def aside(beliefs: Beliefs, i: int, c: float, s: float) -> float:
-    """R (1 - cos of the angle between the belief's direction and the unit vector (c, s))."""
-    return vectors_apart(beliefs.chi[C, i], beliefs.chi[S, i], beliefs.chi[LENGTH, i], c, s, 1.0)
-
-
-@compiled_function
-def vectors_apart(a: float, b: float, length: float, c: float, d: float, other: float) -> float:
-    """|(a, b)| |(c, d)| (1 - cos of the angle between), their lengths given."""
-    above, below = aside_parts(a, b, length, c, d, other)
-    return above / below
-
-
-@compiled_function
-def aside_parts(a: float, b: float, length: float, c: float, d: float, other: float) -> tuple[float, float]:
-    """The same as a fraction: from the sine where the angle is below a quarter turn, since 1 - cos would lose digits."""
-    along, both = fma(a, c, b * d), length * other
-    product = b * c
-    across = fma(a, d, -product) + fma(-b, c, product)  # a d - b c, rounded as if exact (Kahan)
-    return (across * across if along > 0.0 else both - along), (both + along if along > 0.0 else 1.0)
-
-
-@compiled_function
-def chord_variance(gap: float, period: float) -> float:
-    """2 (1 - length), in units of the period."""
-    return 2.0 * gap * (period / TURN) * (period / TURN)
-
-
-@compiled_function
-def reach(length: float) -> float:
-    """Periods to each side of the mean that leave out less than 1e-16 of a belief: half of one where it is broad.
-
-    Beyond w the density is at most e^(-2 R sin^2(w / 2)) of the highest. asin(x) <= x + (pi / 2 - 1) x^3 from 0 to 1.
-    """
-    x = math.sqrt(20.0 / (length if length > 20.0 else 20.0))
-    return 2.0 * (x + (math.pi / 2.0 - 1.0) * x * x * x) / TURN

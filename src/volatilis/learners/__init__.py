@@ -3,6 +3,7 @@
 from typing import Any
 
 from volatilis._core.records import import_all
+from volatilis.learners._grids import Unknown, unknown
 from volatilis.learners._kinds import RECORDS, LearnerRecord, record_of
 
 import_all(__name__, __path__)
@@ -15,7 +16,7 @@ def records() -> list[LearnerRecord]:
 
 
 LEARNERS: dict[str, type] = {record.cls.__name__: record.cls for record in records()}
-__all__ = [*LEARNERS, "record_of", "records"]
+__all__ = [*LEARNERS, "Unknown", "record_of", "records", "unknown"]
 
 
 def __getattr__(name: str) -> Any:

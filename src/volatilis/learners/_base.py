@@ -6,6 +6,7 @@ decorators that make a class a learner.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
@@ -26,6 +27,9 @@ class Info(NamedTuple):
     gamma: float
 
 
+Live = tuple[np.ndarray, np.ndarray, Beliefs]  # of hypotheses: their weights, run lengths and beliefs
+
+
 class State(Protocol):
     """What a learner knows between two steps: beliefs, and how many observations each rests on."""
 
@@ -36,6 +40,10 @@ class State(Protocol):
     @property
     def pi_0(self) -> Beliefs:
         """The prior, a bank of one."""
+
+    @property
+    def memory(self) -> np.ndarray:
+        """What its family keeps of the past (`memory_size`); empty for most."""
 
     def belief_mean(self, family: Family, k: int) -> float:
         """E[theta_k]."""
@@ -52,13 +60,16 @@ class State(Protocol):
     def expected_run_length(self) -> float:
         """The expected number of observations since the last change."""
 
+    def column_weights(self, room: np.ndarray) -> tuple[int, int]:
+        """The weights of the hypotheses into `room`; returns the first one's column, and how many columns there are."""
+
     def copy_from(self, other: Self) -> None:
         """Become the same as another state with no more room."""
 
     def generator(self) -> np.ndarray | None:
         """The state of the random generator, one whole number; None where there is no generator."""
 
-    def live(self) -> tuple[np.ndarray, np.ndarray, Beliefs]:
+    def live(self) -> Live:
         """The hypotheses that it weighs, the oldest first: copies of their weights, run lengths and beliefs."""
 
     def draw_column(self, rng: np.random.Generator) -> int:
@@ -91,9 +102,18 @@ class ManyStates(Protocol[S_co]):
         """What must be kept between two steps, in the order of the states' own."""
 
 
+NO_MEMORY = np.zeros(0)
+
+
+def kept_memory(memory: np.ndarray) -> dict[str, np.ndarray]:
+    """Among what must be kept, if there is any."""
+    return {"memory": memory} if memory.size else {}
+
+
 def rooms(state: State, count: int) -> dict[str, np.ndarray]:
     """Arrays for `count` states like this one."""
-    return {name: np.zeros((count, *array.shape), dtype=array.dtype) for name, array in state.kept_arrays().items()}
+    arrays = {"memory": state.memory, **state.kept_arrays()}
+    return {name: np.zeros((count, *array.shape), dtype=array.dtype) for name, array in arrays.items()}
 
 
 def put(states: ManyStates[S], rows: int | slice | np.ndarray, state: S) -> None:
@@ -122,6 +142,24 @@ class LearnerOf(Protocol[S]):
     def elapse(self, state: S) -> None:
         """One step of time without an observation."""
 
+    def begin(self, state: S) -> None:
+        """A sequence begins: `restart`, and the past is forgotten. Loops call this, `observe` and `pass_time`."""
+
+    def observe(self, state: S, y: Observation) -> Info:
+        """One observation as a sequence has it: `update`, in the context of the past where the family has one.
+
+        Where that past is not known yet, time passes and the info is NaN.
+        """
+
+    def pass_unscored(self, state: S) -> Info:
+        """`elapse`, where an observation is only conditioned on; the info is NaN."""
+
+    def pass_time(self, state: S, y: Observation) -> None:
+        """One step of a sequence without an observation: `elapse`, and a gap in the past. y may hold a context."""
+
+    def let_pass(self, state: S) -> None:
+        """The same where no context is known: time passes between two observations."""
+
     def has_room(self, state: S) -> bool:
         """Whether the state can take one more step as it is; where not, `grow` it first."""
 
@@ -137,7 +175,19 @@ class LearnerOf(Protocol[S]):
     def read_run_length(self, state: S) -> float:
         """The expected number of observations since the last change."""
 
+    def read_recent(self, state: S) -> float:
+        """The probability that a change lies within the newest observations; NaN where the state does not keep it."""
+
+    def read_onset(self, state: S, level: float) -> float:
+        """How many observations there have been since that change: the quantile at a level; NaN where it is not probable."""
+
+    def read_change_probability(self, state: S) -> float:
+        """The p_c that the last update reckoned with, of a learner that learns it; NaN of others."""
+
     # --- Python only ---
+
+    def keep_recent(self, within: int) -> np.ndarray:
+        """What a state keeps in `recent` for `read_recent`; raises UndefinedError where that is not defined."""
 
     def grow(self, state: S) -> S:
         """The same state with more room."""
@@ -161,7 +211,16 @@ class LearnerOf(Protocol[S]):
         """Whether what it believes is a mixture, that is, of more than one hypothesis."""
 
     def change_probability(self) -> float:
-        """p_c of the whole model, change included: the Shannon surprise needs it."""
+        """p_c of the whole model, change included: the Shannon surprise needs it. Where it is learned, p_c at the start."""
+
+    def learns_change_probability(self) -> bool:
+        """Whether p_c is another one at every step: `read_change_probability` tells."""
+
+    def parts(self, state: S) -> list[tuple[float, Family, Live]]:
+        """What a belief is made of: weights, and families with their live hypotheses."""
+
+    def states_within(self, arrays: Mapping[str, np.ndarray]) -> list[tuple[Learner, dict[str, np.ndarray]]]:
+        """The learners whose states these kept arrays of many states hold, each with its own arrays."""
 
     def check_observations(self, values: np.ndarray) -> None:
         """Raises ValueError for an (encoded) observation of its family that it cannot take."""

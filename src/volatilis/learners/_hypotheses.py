@@ -1,4 +1,4 @@
-"""The state of a learner that weighs hypotheses about the last change, and the step of exact inference."""
+"""The state of a learner that weighs hypotheses about the last change."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from volatilis._compiler.registry import compiled_function, compiled_methods, python_only
-from volatilis.families._base import Beliefs, Family, Observation, copy_column, in_eights, prior_beliefs, zeros
-from volatilis.learners._base import Info, change_and_stay, rooms
+from volatilis.families._base import Beliefs, Family, copy_column, in_eights, prior_beliefs, zeros
+from volatilis.learners._base import NO_MEMORY, kept_memory, rooms
+from volatilis.learners._recent import NO_RECENT, kept_recent
 from volatilis.special import exp, largest, log, total
 
 NOTHING = 1e-300  # a weight below this is none: products of it with a predictive would lose digits to underflow
@@ -29,6 +30,8 @@ class Hypotheses(NamedTuple):
     count: np.ndarray  # type: ignore[assignment]  # one number: how many live
     random: np.ndarray  # the state of the random generator
     pi_0: Beliefs  # the prior, a bank of one
+    recent: np.ndarray = NO_RECENT  # what the probability of a recent change needs, where somebody asks for it
+    memory: np.ndarray = NO_MEMORY  # what the family keeps of past observations
 
     def belief_mean(self, family: Family, k: int) -> float:
         return family.mixture_mean(self.beliefs, self.weights, family.whole(self.count[0]), k, self.scratch)
@@ -64,11 +67,20 @@ class Hypotheses(NamedTuple):
             self.scratch[i] = self.weights[i] * self.run_lengths[i]
         return total(self.scratch, n)
 
+    def column_weights(self, room: np.ndarray) -> tuple[int, int]:
+        for i in range(self.count[0]):
+            room[i] = self.weights[i]
+        return 0, self.count[0]
+
     def copy_from(self, other: Hypotheses) -> None:
         for i in range(other.count[0]):
             self.weights[i] = other.weights[i]
             self.run_lengths[i] = other.run_lengths[i]
             copy_column(other.beliefs, i, self.beliefs, i)
+        for i in range(self.recent.size):
+            self.recent[i] = other.recent[i]
+        for i in range(self.memory.size):
+            self.memory[i] = other.memory[i]
         set_count(self, other.count[0])
 
     @python_only
@@ -89,11 +101,13 @@ class Hypotheses(NamedTuple):
     @python_only
     def kept_arrays(self) -> dict[str, np.ndarray]:
         beliefs = {"chi": self.beliefs.chi, "nu": self.beliefs.nu, "run_lengths": self.run_lengths}
-        return {"weights": self.weights, **beliefs, "count": self.count, "random": self.random}
+        kept = {"weights": self.weights, **beliefs, "count": self.count, "random": self.random}
+        return kept | kept_recent(self.recent) | kept_memory(self.memory)
 
     @python_only
     def many(self, count: int) -> ManyHypotheses:
-        return ManyHypotheses(**rooms(self, count), scratch=self.scratch, pi_0=self.pi_0)
+        empty = {} if self.recent.size else {"recent": np.zeros((count, 0))}
+        return ManyHypotheses(**rooms(self, count), **empty, scratch=self.scratch, pi_0=self.pi_0)
 
 
 @compiled_methods
@@ -106,12 +120,22 @@ class ManyHypotheses(NamedTuple):
     run_lengths: np.ndarray
     count: np.ndarray  # type: ignore[assignment]
     random: np.ndarray
+    recent: np.ndarray
+    memory: np.ndarray
     scratch: np.ndarray
     pi_0: Beliefs
 
     def at(self, i: int) -> Hypotheses:
-        beliefs = Beliefs(self.chi[i], self.nu[i])
-        return Hypotheses(self.weights[i], beliefs, self.run_lengths[i], self.scratch, self.count[i], self.random[i], self.pi_0)
+        beliefs, count, random = Beliefs(self.chi[i], self.nu[i]), self.count[i], self.random[i]
+        weights, run_lengths, recent, memory = self.weights[i], self.run_lengths[i], self.recent[i], self.memory[i]
+        return Hypotheses(weights, beliefs, run_lengths, self.scratch, count, random, self.pi_0, recent, memory)
+
+    def block(self, i: int) -> ManyHypotheses:
+        """Of many such banks, which have one axis more, the i-th."""
+        kept = self.weights[i], self.chi[i], self.nu[i], self.run_lengths[i], self.count[i], self.random[i]
+        return ManyHypotheses(
+            kept[0], kept[1], kept[2], kept[3], kept[4], kept[5], self.recent[i], self.memory[i], self.scratch, self.pi_0
+        )
 
     def take_over(self, i: int, j: int) -> None:
         """State i becomes state j, but keeps its own random numbers."""
@@ -122,6 +146,10 @@ class ManyHypotheses(NamedTuple):
             self.nu[i, k] = self.nu[j, k]
             for row in range(self.chi.shape[1]):
                 self.chi[i, row, k] = self.chi[j, row, k]
+        for k in range(self.recent.shape[1]):
+            self.recent[i, k] = self.recent[j, k]
+        for k in range(self.memory.shape[1]):
+            self.memory[i, k] = self.memory[j, k]
 
     @python_only
     def generators(self) -> np.ndarray:
@@ -130,7 +158,8 @@ class ManyHypotheses(NamedTuple):
     @python_only
     def kept_arrays(self) -> dict[str, np.ndarray]:
         beliefs = {"chi": self.chi, "nu": self.nu, "run_lengths": self.run_lengths}
-        return {"weights": self.weights, **beliefs, "count": self.count, "random": self.random}
+        kept = {"weights": self.weights, **beliefs, "count": self.count, "random": self.random}
+        return kept | kept_recent(self.recent) | kept_memory(self.memory)
 
 
 def hypotheses(family: Family, capacity: int, seed: int) -> Hypotheses:
@@ -144,53 +173,8 @@ def hypotheses(family: Family, capacity: int, seed: int) -> Hypotheses:
         count=np.zeros(1, dtype=np.int64),
         random=np.array([seed], dtype=np.uint64),
         pi_0=prior_beliefs(family),
+        memory=np.zeros(family.memory_size()),
     )
-
-
-@compiled_function
-def exact_step(family: Family, p_c: float, state: Hypotheses, y: Observation, nothing: float) -> Info:
-    """The recursion of exact inference (paper, Proposition and Eq. 9-10): n hypotheses become n + 1.
-
-    The old ones take the observation in, w_i <- (1 - gamma) w_i P(y; pi_i) / P(y; pi); the new one, "it changed just now",
-    takes it as its first, w <- gamma. A hypothesis that has observed nothing is the prior, so there a change is no news and
-    the two are one: thus the first observation comes from a change with certainty (c_1 = 1). Weights below `nothing` become 0.
-    """
-    n, w, p, beliefs = family.whole(state.count[0]), state.weights, state.scratch, state.beliefs
-    # Surprise: p_i = w_i P(y; pi_i) / e^scale
-    evidence, scale = family.predictives(beliefs, w, n, y, p)
-    log_p_0 = family.log_prior_predictive(state.pi_0, y)
-    # Modulation factor: gamma = p_c P(y; pi_0) / (p_c P(y; pi_0) + (1 - p_c) P(y; pi))
-    change, stay = change_and_stay(p_c, log_p_0, scale)
-    norm = 1.0 / (change + stay * evidence)
-    gamma, factor = change * norm, stay * norm
-    # Weights
-    for i in range(n):
-        weight = factor * p[i]
-        w[i] = weight if weight >= nothing else 0.0
-    # Updated beliefs
-    no_news = knows_nothing(state)
-    family.absorb_all(beliefs, n, y)
-    for i in range(n):
-        state.run_lengths[i] += 1.0
-    if no_news:
-        w[state.count[0] - 1] += gamma
-    else:
-        new = add_prior(family, state, gamma)
-        family.absorb(beliefs, new, y)
-        state.run_lengths[new] = 1.0
-    return Info(scale + log(evidence), log_p_0, gamma)
-
-
-@compiled_function
-def exact_elapse(family: Family, p_c: float, state: Hypotheses) -> None:
-    """A step of time without an observation: a change has probability p_c, and nothing is learned."""
-    for i in range(state.count[0]):
-        weight = (1.0 - p_c) * state.weights[i]
-        state.weights[i] = weight if weight >= NOTHING else 0.0
-    if knows_nothing(state):
-        state.weights[state.count[0] - 1] += p_c
-    else:
-        add_prior(family, state, p_c)
 
 
 @compiled_function

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Protocol, Self, Ty
 import numpy as np
 
 from volatilis._compiler.registry import compiled_methods, python_only
-from volatilis._core.fields import Count, Positive, Probability, given_fields, show_signature_of_new, validated
+from volatilis._core.fields import Count, Positive, Probability, Rule, given_fields, show_signature_of_new, validated
 from volatilis._core.records import (
     LOG,
     LOGIT,
@@ -30,9 +30,12 @@ from volatilis._core.records import (
 from volatilis.families._base import Family, Observation
 from volatilis.families._kinds import LAST, UndefinedError
 from volatilis.families._kinds import RECORDS as FAMILIES
-from volatilis.learners._base import READOUTS, Info, Learner, LearnerOf, S
-from volatilis.learners._hypotheses import NOTHING, Hypotheses, exact_elapse, exact_step, hypotheses, set_count
+from volatilis.learners._base import READOUTS, Info, Learner, LearnerOf, Live
+from volatilis.learners._exact_step import exact_elapse, exact_step
+from volatilis.learners._hypotheses import NOTHING, Hypotheses, hypotheses, set_count
 from volatilis.learners._one_belief import OneBelief, one_belief
+from volatilis.learners._outliers import room_after_step
+from volatilis.learners._recent import begin_anew, count_observation, counter, read_onset, read_recent_change
 
 C = TypeVar("C", bound=type)
 FIRST_ROOM = 128  # for hypotheses whose number is not fixed; it doubles as needed
@@ -64,8 +67,10 @@ class LearnerRecord(NamedTuple):
     tuned            the parameter that `tune` finds
     readouts         those of READOUTS that it defines
     samples          whether it draws random numbers
+    outliers         whether it weighs that an observation may be an outlier (volatilis.Contaminated)
     made_for         the family that a learner makes itself, from parameters of its own
     from_family      those of them that it takes from a family of that kind where they are not given
+    combines         whether it is made of another learner, and takes that and parameters of its own
     cls              the class; the decorator puts it here
     """
 
@@ -79,8 +84,10 @@ class LearnerRecord(NamedTuple):
     tuned: str | None = None
     readouts: tuple[str, ...] = READOUTS
     samples: bool = True  # as far as is known: it may draw from its state's generator
+    outliers: bool = False
     made_for: type | None = None
     from_family: tuple[str, ...] = ()
+    combines: bool = False
     cls: type = object
 
     @property
@@ -90,7 +97,8 @@ class LearnerRecord(NamedTuple):
     @property
     def parameters(self) -> tuple[Parameter, ...]:
         """But for the family."""
-        return parameters_of(self.cls) if self.made_for is None else parameters_of_new(self.cls, self.from_family)
+        own = self.made_for is not None or self.combines
+        return parameters_of_new(self.cls, self.from_family) if own else parameters_of(self.cls)
 
     def make(self, family: Family, values: Mapping[str, object]) -> Learner:
         """The learner for a family, with these values of its parameters."""
@@ -133,24 +141,55 @@ class _ExactLearner(LearnerOf[Hypotheses], _HasChangeProbability, Protocol):
     def approximate(self, state: Hypotheses) -> None: ...
 
 
-class _Common:
-    def read_mean(self: LearnerOf[S], state: S, k: int) -> float:
+class _Common:  # states are Any: with a type variable in every `self`, mypy would need minutes
+    def read_mean(self: Learner, state: Any, k: int) -> float:
         return state.belief_mean(self.family, k)
 
-    def read_variance(self: LearnerOf[S], state: S, k: int, mean: float) -> float:
+    def read_variance(self: Learner, state: Any, k: int, mean: float) -> float:
         return state.belief_variance(self.family, k, mean)
 
-    def read_moments(self: LearnerOf[S], state: S, means: np.ndarray, variances: np.ndarray) -> None:
+    def read_moments(self: Learner, state: Any, means: np.ndarray, variances: np.ndarray) -> None:
         state.belief_moments(self.family, means, variances)
 
-    def read_run_length(self: LearnerOf[S], state: S) -> float:
+    def read_run_length(self: Learner, state: Any) -> float:
         return state.expected_run_length()
 
-    def has_room(self: LearnerOf[S], state: S) -> bool:
+    def read_recent(self: Learner, state: Any) -> float:
+        return np.nan
+
+    def read_onset(self: Learner, state: Any, level: float) -> float:
+        return np.nan
+
+    def begin(self: Learner, state: Any) -> None:
+        self.family.forget_past(state)
+        self.restart(state)
+
+    def observe(self: Learner, state: Any, y: Observation) -> Info:
+        return self.family.take_in(self, state, y)
+
+    def pass_unscored(self: Learner, state: Any) -> Info:
+        self.elapse(state)
+        return Info(np.nan, np.nan, np.nan)
+
+    def pass_time(self: Learner, state: Any, y: Observation) -> None:
+        self.let_pass(state)
+
+    def let_pass(self: Learner, state: Any) -> None:
+        self.family.forget_past(state)
+        self.elapse(state)
+
+    def has_room(self: Learner, state: Any) -> bool:
         return True
 
     @python_only
-    def grow(self: LearnerOf[S], state: S) -> S:
+    def keep_recent(self: Learner, within: int) -> np.ndarray:
+        raise UndefinedError(
+            f"{type(self).__name__} does not weigh times of changes, so it has no recent_change; "
+            "ExactBayes(family, p_c) and Merge(family, p_c, n=20) have one"
+        )
+
+    @python_only
+    def grow(self: Learner, state: Any) -> Any:
         raise UndefinedError(f"{type(self).__name__} does not define grow(state), which a state without room needs")
 
     @python_only
@@ -181,6 +220,21 @@ class _Common:
     def change_probability(self: _HasChangeProbability) -> float:
         return self.p_c
 
+    def read_change_probability(self: Learner, state: Any) -> float:
+        return np.nan
+
+    @python_only
+    def learns_change_probability(self: Learner) -> bool:
+        return False
+
+    @python_only
+    def states_within(self: Learner, arrays: Mapping[str, np.ndarray]) -> list[tuple[Learner, dict[str, np.ndarray]]]:
+        return [(self, dict(arrays))]
+
+    @python_only
+    def parts(self: Learner, state: Any) -> list[tuple[float, Family, Live]]:
+        return [(1.0, self.family, state.live())]
+
     @python_only
     def check_observations(self: Learner, values: np.ndarray) -> None:
         """Takes all."""
@@ -204,7 +258,7 @@ class _ExactThenApproximate:
     @python_only
     def init(self: _ExactLearner, seed: int = 0) -> Hypotheses:
         most = self.most_hypotheses()
-        state = hypotheses(self.family, FIRST_ROOM if most is None else most + 1, seed)
+        state = hypotheses(self.family, FIRST_ROOM if most is None else room_after_step(self.family, most), seed)
         self.restart(state)
         return state
 
@@ -214,6 +268,7 @@ class _ExactThenApproximate:
 
     def restart(self: _ExactLearner, state: Hypotheses) -> None:
         """One hypothesis: nothing observed since the change that begins every sequence."""
+        begin_anew(state)
         set_count(state, 1)
         state.weights[0] = 1.0
         state.run_lengths[0] = 0.0
@@ -221,12 +276,38 @@ class _ExactThenApproximate:
 
     def update(self: _ExactLearner, state: Hypotheses, y: Observation) -> Info:
         info = exact_step(self.family, self.p_c, state, y, NOTHING)
+        count_observation(state)
         self.approximate(state)
         return info
 
     def elapse(self: _ExactLearner, state: Hypotheses) -> None:
         exact_elapse(self.family, self.p_c, state)
         self.approximate(state)
+
+    def read_recent(self: _ExactLearner, state: Hypotheses) -> float:
+        return read_recent_change(state)
+
+    def read_onset(self: _ExactLearner, state: Hypotheses, level: float) -> float:
+        return read_onset(state, level)
+
+    @python_only
+    def keep_recent(self: _ExactLearner, within: int) -> np.ndarray:
+        return counter(within)
+
+
+def _refuse_outliers(cls: Any) -> None:
+    """A learner that takes every observation in would be wrong in silence where some are outliers: it refuses such a family."""
+    others = vars(cls).get("_check")
+
+    def _check(self: Any) -> None:
+        if not RECORDS[cls].outliers and self.family.splits():
+            able = ", ".join(record.cls.__name__ for record in RECORDS.values() if record.outliers)
+            raise TypeError(f"{cls.__name__} cannot tell outliers, so it does not take volatilis.Contaminated; these do: {able}")
+        if others is not None:
+            others(self)
+
+    if not RECORDS[cls].outliers:
+        cls._check = _check
 
 
 class _Decorator(Protocol):
@@ -236,16 +317,18 @@ class _Decorator(Protocol):
     def __call__(self, cls: C, /) -> C: ...
 
 
-def _decorator(*defaults: type, draws: bool = True) -> _Decorator:
+def _decorator(*defaults: type, draws: bool = True, outliers: bool = False) -> _Decorator:
     """A class decorator that fills in the methods of these classes; it stands alone or is given the record.
 
-    draws    whether learners of the kind may draw random numbers
+    draws      whether learners of the kind may draw random numbers
+    outliers   whether all learners of the kind weigh that an observation may be an outlier
     """
 
     def mark(cls: C, record: LearnerRecord) -> C:
         for default in defaults:
             _fill_in(cls, default)
-        RECORDS[cls] = record._replace(cls=cls, samples=draws and record.samples)
+        RECORDS[cls] = record._replace(cls=cls, samples=draws and record.samples, outliers=outliers or record.outliers)
+        _refuse_outliers(cls)
         return compiled_methods(validated(cls))
 
     @overload
@@ -262,7 +345,8 @@ def _decorator(*defaults: type, draws: bool = True) -> _Decorator:
 
 learner = _decorator(_Common)
 learner_with_one_belief = _decorator(_OneBeliefStart, _Common, draws=False)  # the class gives `update` and `elapse`
-learner_with_hypotheses = _decorator(_ExactThenApproximate, _Common)  # exact inference, then the class's `approximate(state)`
+# exact inference, then the class's `approximate(state)`
+learner_with_hypotheses = _decorator(_ExactThenApproximate, _Common, outliers=True)
 
 
 def variant(record: LearnerRecord) -> Callable[[C], C]:
@@ -275,6 +359,19 @@ def variant(record: LearnerRecord) -> Callable[[C], C]:
 
     return mark
 
+
+def combinator(record: LearnerRecord) -> Callable[[C], C]:
+    """For a learner made of another one, whose class validates what it is given."""
+
+    def mark(cls: C) -> C:
+        _fill_in(cls, _Common)
+        return variant(record)(cls)
+
+    return mark
+
+
+# Any: a user's own NamedTuple is a learner by its decorator, which a type checker does not see
+AnyLearner = Annotated[Any, Rule(lambda v: v, lambda v: type(v) in RECORDS, "a learner, such as volatilis.Merge(family, p_c, n)")]
 
 if TYPE_CHECKING:
     # A type checker cannot see what the decorators fill in, so to it a learner is a class with those methods

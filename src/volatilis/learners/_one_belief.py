@@ -8,7 +8,7 @@ import numpy as np
 
 from volatilis._compiler.registry import compiled_function, compiled_methods, python_only
 from volatilis.families._base import Beliefs, Family, copy_column, prior_beliefs, zeros
-from volatilis.learners._base import rooms
+from volatilis.learners._base import NO_MEMORY, kept_memory, rooms
 
 
 @compiled_methods
@@ -20,6 +20,7 @@ class OneBelief(NamedTuple):
     work: Beliefs  # room for the learner, three columns
     pi_0: Beliefs  # the prior, a bank of one
     i: int
+    memory: np.ndarray = NO_MEMORY  # what the family keeps of past observations
 
     def belief_mean(self, family: Family, k: int) -> float:
         return family.mean(self.beliefs, self.i, k)
@@ -41,11 +42,17 @@ class OneBelief(NamedTuple):
 
     def at(self, i: int) -> OneBelief:
         """The state of sequence i among many in lock-step."""
-        return OneBelief(self.beliefs, self.run_lengths, self.work, self.pi_0, i)
+        return OneBelief(self.beliefs, self.run_lengths, self.work, self.pi_0, i, self.memory)
+
+    def column_weights(self, room: np.ndarray) -> tuple[int, int]:
+        room[0] = 1.0
+        return self.i, 1
 
     def copy_from(self, other: OneBelief) -> None:
         copy_column(other.beliefs, other.i, self.beliefs, self.i)
         self.run_lengths[self.i] = other.run_lengths[other.i]
+        for k in range(self.memory.size):
+            self.memory[k] = other.memory[k]
 
     @python_only
     def generator(self) -> None:
@@ -63,7 +70,7 @@ class OneBelief(NamedTuple):
 
     @python_only
     def kept_arrays(self) -> dict[str, np.ndarray]:
-        return {"chi": self.beliefs.chi, "nu": self.beliefs.nu, "run_lengths": self.run_lengths}
+        return {"chi": self.beliefs.chi, "nu": self.beliefs.nu, "run_lengths": self.run_lengths} | kept_memory(self.memory)
 
     @python_only
     def many(self, count: int) -> ManyOneBelief:
@@ -77,11 +84,16 @@ class ManyOneBelief(NamedTuple):
     chi: np.ndarray
     nu: np.ndarray
     run_lengths: np.ndarray
+    memory: np.ndarray
     work: Beliefs
     pi_0: Beliefs
 
     def at(self, i: int) -> OneBelief:
-        return OneBelief(Beliefs(self.chi[i], self.nu[i]), self.run_lengths[i], self.work, self.pi_0, 0)
+        return OneBelief(Beliefs(self.chi[i], self.nu[i]), self.run_lengths[i], self.work, self.pi_0, 0, self.memory[i])
+
+    def block(self, i: int) -> ManyOneBelief:
+        """Of many such banks, which have one axis more, the i-th."""
+        return ManyOneBelief(self.chi[i], self.nu[i], self.run_lengths[i], self.memory[i], self.work, self.pi_0)
 
     @python_only
     def generators(self) -> None:
@@ -89,11 +101,12 @@ class ManyOneBelief(NamedTuple):
 
     @python_only
     def kept_arrays(self) -> dict[str, np.ndarray]:
-        return {"chi": self.chi, "nu": self.nu, "run_lengths": self.run_lengths}
+        return {"chi": self.chi, "nu": self.nu, "run_lengths": self.run_lengths} | kept_memory(self.memory)
 
 
 def one_belief(family: Family, columns: int = 1) -> OneBelief:
-    return OneBelief(prior_beliefs(family, columns), np.zeros(columns), prior_beliefs(family, 3), prior_beliefs(family), 0)
+    beliefs, memory = prior_beliefs(family, columns), np.zeros(family.memory_size())
+    return OneBelief(beliefs, np.zeros(columns), prior_beliefs(family, 3), prior_beliefs(family), 0, memory)
 
 
 def side_by_side(state: OneBelief, columns: int) -> OneBelief:

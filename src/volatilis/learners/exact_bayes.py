@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
-from volatilis._compiler.registry import python_only
+import warnings
+
+from volatilis._compiler.registry import compiled_function, python_only
 from volatilis._core.fields import Cutoff
+from volatilis.families._base import Observation
 from volatilis.families._kinds import AnyFamily
-from volatilis.learners._hypotheses import NOTHING, Hypotheses, drop_below, hypotheses
+from volatilis.learners._hypotheses import NOTHING, Hypotheses, drop_below, hypotheses, move, set_count
 from volatilis.learners._kinds import ChangeProbability, HypothesesLearner, LearnerRecord, Style, learner_with_hypotheses
+from volatilis.learners._outliers import room_after_step
+
+INEXACT = (
+    "ExactBayes is not exact where observations may be outliers: its hypotheses would double at each observation, so it keeps "
+    "one belief for each time of the last change, the moment match over which observations were outliers. "
+    "volatilis.Merge(family, p_c, n=20) is nearer to exact"
+)
 
 
 @learner_with_hypotheses(
@@ -26,6 +36,7 @@ class ExactBayes(HypothesesLearner):
     Adams & MacKay (2007), Bayesian online changepoint detection; paper, Eq. 8-10, "Exact Bayes". Hypotheses with a
     probability below `cutoff` are dropped, as in the paper; with cutoff = 0 only those below 1e-300 are. They are dropped
     when they make up a sixteenth of all: moving the others together at every step would cost more than keeping them a while.
+    With outliers (vl.Contaminated) it is not exact, and warns: one belief for each time of the last change.
 
         family   how observations arise, such as vl.Gaussian(sigma=1)
         p_c      the probability of a change before an observation
@@ -41,10 +52,16 @@ class ExactBayes(HypothesesLearner):
     cutoff: Cutoff = 1e-16
 
     def approximate(self, state: Hypotheses) -> None:
+        if self.family.splits():
+            merge_equals(self.family, state)
         drop_below(state, max(self.cutoff, NOTHING), 1.0 / 16.0)
 
     def has_room(self, state: Hypotheses) -> bool:
-        return state.count[0] < state.weights.size
+        return room_after_step(self.family, state.count[0]) <= state.weights.size
+
+    def _check(self) -> None:
+        if self.family.splits():
+            warnings.warn(INEXACT, stacklevel=3)
 
     @python_only
     def most_hypotheses(self) -> None:
@@ -60,5 +77,20 @@ class ExactBayes(HypothesesLearner):
         larger, n = hypotheses(self.family, 2 * state.weights.size, 0), state.weights.size
         larger.weights[:n], larger.run_lengths[:n] = state.weights, state.run_lengths
         larger.beliefs.chi[:, :n], larger.beliefs.nu[:n] = state.beliefs.chi, state.beliefs.nu
-        larger.count[:], larger.random[:] = state.count, state.random
-        return larger
+        larger.count[:], larger.random[:], larger.memory[:] = state.count, state.random, state.memory
+        return larger._replace(recent=state.recent)
+
+
+@compiled_function
+def merge_equals(family: Observation, state: Hypotheses) -> None:
+    """Hypotheses of one run length, which differ in what they took for outliers, become one by the family's moment match."""
+    w, kept = state.weights, 0
+    for i in range(1, state.count[0]):
+        if state.run_lengths[i] != state.run_lengths[kept]:
+            kept += 1
+            move(state, i, kept)
+        elif w[i] > 0.0:
+            both = w[kept] + w[i]
+            family.merge(state.beliefs, kept, i, w[kept] / both, w[i] / both)
+            w[kept] = both
+    set_count(state, kept + 1)

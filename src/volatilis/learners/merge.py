@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 
-from volatilis._compiler.registry import compiled_function
+import numpy as np
+
+from volatilis._compiler.registry import compiled_function, python_only
 from volatilis.families._base import Observation
-from volatilis.families._kinds import AnyFamily
+from volatilis.families._kinds import AnyFamily, UndefinedError
 from volatilis.learners._hypotheses import NOTHING, Hypotheses, drop_below, forget
 from volatilis.learners._kinds import (
     ChangeProbability,
@@ -16,6 +18,7 @@ from volatilis.learners._kinds import (
     Style,
     learner_with_hypotheses,
 )
+from volatilis.learners._recent import ledger, note_drop, note_merge, note_newest
 from volatilis.special import least
 
 
@@ -56,18 +59,33 @@ class Merge(HypothesesLearner):
     def approximate(self, state: Hypotheses) -> None:
         merge_nearest(self.family, state, self.n)
 
+    @python_only
+    def keep_recent(self, within: int) -> np.ndarray:
+        if self.family.splits():
+            raise UndefinedError(
+                "Merge has no recent_change where observations may be outliers: a change is then in several of its hypotheses; "
+                "MessagePassing(family, p_c, n=50) has one"
+            )
+        return ledger(within)
+
 
 @compiled_function
 def merge_nearest(family: Observation, state: Hypotheses, n: int) -> None:
+    note_newest(state)
+    note_drop(state, NOTHING)
     drop_below(state, NOTHING, 0.0)
+    if state.count[0] > n:
+        merging_costs(family, state)
     while state.count[0] > n:
-        i = cheapest_pair(family, state)
+        i = least(state.scratch, state.count[0] - 1)
         merge_pair(family, state, i)
+        if state.count[0] > n:
+            costs_anew(family, state, i)
 
 
 @compiled_function
-def cheapest_pair(family: Observation, state: Hypotheses) -> int:
-    """The i for which merging hypotheses i and i + 1 costs least."""
+def merging_costs(family: Observation, state: Hypotheses) -> None:
+    """scratch[i] is what merging hypotheses i and i + 1 costs."""
     w, cost = state.weights, state.scratch
     family.dissimilarities(state.beliefs, w, state.count[0], cost)
     root = math.sqrt(w[0])
@@ -75,7 +93,19 @@ def cheapest_pair(family: Observation, state: Hypotheses) -> int:
         next_root = math.sqrt(w[i + 1])
         cost[i] *= root * next_root
         root = next_root
-    return least(cost, state.count[0] - 1)
+
+
+@compiled_function
+def costs_anew(family: Observation, state: Hypotheses, i: int) -> None:
+    """The same after a merge at i, where only the costs of the merged hypothesis changed."""
+    w, cost = state.weights, state.scratch
+    for k in range(i + 1, state.count[0] - 1):
+        cost[k] = cost[k + 1]
+    for k in range(max(i - 1, 0), min(i + 1, state.count[0] - 1)):
+        both = w[k] + w[k + 1]
+        cost[k] = (
+            family.dissimilarity(state.beliefs, k, k + 1, w[k] / both, w[k + 1] / both) * math.sqrt(w[k]) * math.sqrt(w[k + 1])
+        )
 
 
 @compiled_function
@@ -84,6 +114,7 @@ def merge_pair(family: Observation, state: Hypotheses, i: int) -> None:
     both = state.weights[i] + state.weights[i + 1]
     a, b = state.weights[i] / both, state.weights[i + 1] / both
     family.merge(state.beliefs, i, i + 1, a, b)
+    note_merge(state.recent, i, a, b)
     state.run_lengths[i] = a * state.run_lengths[i] + b * state.run_lengths[i + 1]
     state.weights[i] = both
     forget(state, i + 1)

@@ -52,12 +52,14 @@ class MessagePassing(HypothesesLearner):
 @compiled_function
 def keep_heaviest(state: Hypotheses, n: int) -> None:
     """Keep the n hypotheses with the highest weights, and normalise."""
-    count, w = state.count[0], state.weights
-    if count > n:
+    w, lost = state.weights, 0.0
+    for count in range(state.count[0], n, -1):
         out = least(w, count)
-        factor = 1.0 / (1.0 - w[out])
+        lost += w[out]
         move(state, count - 2, out)  # the newest stays the last
         move(state, count - 1, count - 2)
-        set_count(state, n)
+        set_count(state, count - 1)
+    if lost > 0.0:
+        factor = 1.0 / (1.0 - lost)
         for i in range(n):
             w[i] *= factor

@@ -11,7 +11,8 @@ from volatilis.families._kinds import AnyFamily
 from volatilis.learners._base import Info, change_and_stay
 from volatilis.learners._hypotheses import Hypotheses, hypotheses
 from volatilis.learners._kinds import ChangeProbability, HypothesisCount, LearnerRecord, LearnerTuple, Style, learner
-from volatilis.special import log, skip, total, uniform, uniform_ahead
+from volatilis.learners._recent import begin_anew, count_observation, counter, read_onset, read_recent_change
+from volatilis.special import exp, log, skip, total, uniform, uniform_ahead
 
 
 @learner(
@@ -22,6 +23,7 @@ from volatilis.special import log, skip, total, uniform, uniform_ahead
         place=20,
         keeps="n particles",
         style=Style("#86c5f7", "o", many="#06397a"),
+        outliers=True,
     )
 )
 class ParticleFilter(LearnerTuple):
@@ -59,7 +61,18 @@ class ParticleFilter(LearnerTuple):
     def fewest_hypotheses(self) -> int:
         return self.n
 
+    @python_only
+    def keep_recent(self, within: int) -> np.ndarray:
+        return counter(within)
+
+    def read_recent(self, state: Hypotheses) -> float:
+        return read_recent_change(state)
+
+    def read_onset(self, state: Hypotheses, level: float) -> float:
+        return read_onset(state, level)
+
     def restart(self, state: Hypotheses) -> None:
+        begin_anew(state)
         state.count[0] = self.n
         for i in range(self.n):
             state.weights[i] = 1.0 / self.n
@@ -77,6 +90,11 @@ class ParticleFilter(LearnerTuple):
         change, stay = change_and_stay(self.p_c, log_p_0, scale)
         gamma = change / (change + stay * evidence)
         # Weight per particle: (1 - gamma) w_B + gamma w = w ((1 - p_c) P(y; pi_i) + p_c P(y; pi_0)) / Z
+        if family.splits():
+            draw_changes_and_outliers(family, state, y, change, stay, scale, log_p_0)
+            count_observation(state)
+            normalise_and_resample(state, self.resample_below)
+            return Info(scale + log(evidence), log_p_0, gamma)
         for i in range(n):
             stayed = stay * p[i]
             w[i] = stayed + change * w[i]
@@ -91,6 +109,7 @@ class ParticleFilter(LearnerTuple):
         family.absorb_all(state.beliefs, n, y)
         for i in range(n):
             state.run_lengths[i] += 1.0
+        count_observation(state)
         normalise_and_resample(state, self.resample_below)
         return Info(scale + log(evidence), log_p_0, gamma)
 
@@ -99,6 +118,30 @@ class ParticleFilter(LearnerTuple):
             if uniform(state.random) < self.p_c:
                 self.family.prior(state.beliefs, i)
                 state.run_lengths[i] = 0.0
+
+
+@compiled_function
+def draw_changes_and_outliers(
+    family: Observation, state: Hypotheses, y: Observation, change: float, stay: float, scale: float, log_p_0: float
+) -> None:
+    """The same where y may be an outlier, which tells a particle nothing: each draws both, by their shares in its weight.
+
+    On a line of length w_i: y is an outlier, or not, without a change; then both after one.
+    """
+    w, p = state.weights, state.scratch
+    outlier, outlier_after_change = stay * exp(family.log_outlier(y) - scale), change * exp(family.log_outlier(y) - log_p_0)
+    for i in range(state.count[0]):
+        strange, stayed = outlier * w[i], stay * p[i]
+        strange_after_change = stayed + outlier_after_change * w[i]
+        w[i] = stayed + change * w[i]
+        point = uniform(state.random) * w[i]
+        if point >= stayed:
+            family.prior(state.beliefs, i)
+            state.run_lengths[i] = 0.0
+            strange = strange_after_change
+        if point >= strange:
+            family.absorb(state.beliefs, i, y)
+        state.run_lengths[i] += 1.0
 
 
 @compiled_function

@@ -1,5 +1,6 @@
 """Running learners: over a sequence (`run`), over many (`run_many`), one observation at a time (`Stream`)."""
 
+from volatilis.running.arguments import ModelMismatchWarning
 from volatilis.running.beliefs import Belief
 from volatilis.running.run import run, run_many
 from volatilis.running.state_files import StateFileError
@@ -7,4 +8,4 @@ from volatilis.running.steps import Step
 from volatilis.running.stream import Stream
 from volatilis.running.traces import Trace, Traces
 
-__all__ = ["Belief", "StateFileError", "Step", "Stream", "Trace", "Traces", "run", "run_many"]
+__all__ = ["Belief", "ModelMismatchWarning", "StateFileError", "Step", "Stream", "Trace", "Traces", "run", "run_many"]

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from volatilis.learners._base import Learner
+from volatilis.learners._base import Learner, State
 from volatilis.learners._kinds import RECORDS
 from volatilis.running.drivers import ELAPSE, OBSERVE, RESET, SKIP
 from volatilis.running.steps import defined_readouts
 
 Seed = int | np.random.SeedSequence
+MOST_WITHIN = 1_000_000
 MISSING = {"error": OBSERVE, "elapse": ELAPSE, "skip": SKIP}
 
 
@@ -33,6 +35,35 @@ def wanted_readouts(learner: Learner, readouts: Sequence[str] | None) -> tuple[s
         if name not in defined:
             raise ValueError(f"readouts: {name!r} is not accepted; {type(learner).__name__} defines {', '.join(defined)}")
     return tuple(readouts)
+
+
+def with_recent(learner: Learner, state: State, within: int) -> State:
+    """A fresh state that keeps what `recent_change(within)` needs. Raises where the learner does not define it."""
+    recent = learner.keep_recent(checked_within(within))
+    return state._replace(recent=recent)  # type: ignore[attr-defined]
+
+
+def checked_within(within: object) -> int:
+    """A number of observations."""
+    if isinstance(within, bool) or not isinstance(within, (int, np.integer)) or not 1 <= within <= MOST_WITHIN:
+        raise ValueError(f"within = {within!r} is not accepted; it must be a whole number of observations, 1 to {MOST_WITHIN:,}")
+    return int(within)
+
+
+def labelled(y: object) -> tuple[Any, Any]:
+    """Observations without their frame, and the index of a pandas Series or DataFrame (None: positions; polars has none)."""
+    module = type(y).__module__.partition(".")[0]
+    if module == "pandas":
+        return np.asarray(y), y.index  # type: ignore[attr-defined]
+    return (np.asarray(y) if module == "polars" else y), None
+
+
+def columns_of(ys: Any) -> tuple[Any, Any]:
+    """The columns of a pandas or polars DataFrame as sequences, and its index; anything else as it is."""
+    module = type(ys).__module__.partition(".")[0]
+    if module in ("pandas", "polars") and type(ys).__name__ == "DataFrame":
+        return [np.asarray(ys[name]) for name in ys.columns], labelled(ys)[1]
+    return ys, None
 
 
 def missing_policy(missing: str) -> int:
@@ -68,3 +99,35 @@ def _reset_positions(reset: npt.ArrayLike, length: int, where: str) -> np.ndarra
     if bad.any():
         raise ValueError(f"{where}reset at {marks[bad][0]} is not accepted; positions are from 0 to {length - 1}")
     return np.unique(marks)
+
+
+# --- a prior that is far from the observations -------------------------------------------------------------------------------
+
+FEWEST, MANY = 30, 0.02  # observations that say something, and a share of them that outliers are not
+LOG_IMPOSSIBLE = -20.7  # 1 in 1e9
+
+
+class ModelMismatchWarning(UserWarning):
+    """The observations contradict the model: its readouts mean little. `volatilis.check` says more."""
+
+
+def warn_of_prior(learner: Learner, values: np.ndarray, absent: np.ndarray, log_p_0: np.ndarray) -> None:
+    """The gross case, at the price of a glance: many observations are where the prior expects next to none.
+
+    Under the model each observation has the law that the prior predicts. Where its density is below 1e-9 / r, a stretch of length
+    r has 1e-9 of it at most; r is the reach of the observations.
+    """
+    if values.ndim != 1 or values.size < FEWEST or not log_p_0.size:
+        return
+    seen = values[~absent]
+    reach = float(seen.max()) - float(seen.min()) + (values.dtype.kind == "i") if seen.size else 0.0
+    limit = LOG_IMPOSSIBLE - np.log(reach) if 0.0 < reach < np.inf else -np.inf
+    count = np.count_nonzero(log_p_0 < limit)
+    if count > MANY * seen.size:
+        where = f"{count:,} of {seen.size:,} observations, which reach from {seen.min():.4g} to {seen.max():.4g}, lie where"
+        warnings.warn(
+            f"the prior is contradicted: {where} the prior of {learner.family!r} expects less than 1 in 1e9; "
+            "volatilis.check(learner, y) says what would mend it",
+            ModelMismatchWarning,
+            stacklevel=3,
+        )

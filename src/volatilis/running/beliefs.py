@@ -16,14 +16,24 @@ Moments = float | np.ndarray  # a number, or an array where there are several
 class Belief:
     """A snapshot of a learner's belief about theta: a weighted mixture of members of its family.
 
-    weights, run_lengths     one per hypothesis, the oldest first
+    weights, run_lengths     one per hypothesis, the oldest first; of `Averaged` those of each value of the parameters in turn
     mean, variance           of theta
     pdf, quantile, sample    of the mixture
+
+    >>> import volatilis as vl
+    >>> stream = vl.Stream(vl.Merge(vl.Gaussian(sigma=0.5, sigma_0=2.0), p_c=0.1, n=5))
+    >>> _ = stream.update(0.2)
+    >>> round(stream.belief.quantile(0.5), 3)
+    0.188
     """
 
     def __init__(self, learner: Learner, state: State) -> None:
         self._learner, self._family = learner, learner.family
-        self.weights, self.run_lengths, self._columns = state.live()
+        parts = [(share, family, live) for share, family, live in learner.parts(state) if share > 0.0]
+        self.weights = np.concatenate([share * weights for share, _, (weights, _, _) in parts])
+        self.run_lengths = np.concatenate([run_lengths for _, _, (_, run_lengths, _) in parts])
+        self._shares = np.array([share for share, _, _ in parts])
+        self._mixtures = [(family, weights, beliefs) for _, family, (weights, _, beliefs) in parts]
 
     def __repr__(self) -> str:
         count = f"{self.weights.size} hypothes{'i' if self.weights.size == 1 else 'e'}s"
@@ -36,26 +46,34 @@ class Belief:
             return self._shaped(np.full(self._family.size(), np.nan))
         with np.errstate(all="ignore"):
             if "variance" not in self._learner.readouts():
-                return self._shaped(np.array([self._family.estimate(self._columns, 0, k) for k in self._elements]))
-            return self._shaped(self._means())
+                family, _, beliefs = self._mixtures[0]
+                return self._shaped(np.array([family.estimate(beliefs, 0, k) for k in self._elements]))
+            return self._shaped(np.array([self._moments(k)[0] for k in self._elements]))
 
     @property
     def variance(self) -> Moments:
         """Var[theta], element by element."""
         self._need_distribution("variance")
         with np.errstate(all="ignore"):
-            mixture = self._family.mixture_variance
-            room, means = np.zeros(self.weights.size), self._means()
-            values = [mixture(self._columns, self.weights, room.size, k, means[k], room) for k in self._elements]
-        return self._shaped(np.array(values))
+            return self._shaped(np.array([self._moments(k)[1] for k in self._elements]))
 
     def pdf(self, theta: npt.ArrayLike) -> Moments:
-        """The density at theta; for several parameters the last axis of theta goes over them."""
+        """The density at theta; for several parameters the last axis of theta goes over them.
+
+        theta   a number, or an array of them
+
+        Returns as many densities. Raises AttributeError for a learner that has an estimate but no belief.
+        """
         self._need_distribution("pdf")
         return sum(w * d.pdf(theta) for w, d in self._parts())
 
     def quantile(self, q: npt.ArrayLike) -> Moments:
-        """The theta below which there is the share q of the belief; one parameter only."""
+        """The theta below which there is the share q of the belief; one parameter only.
+
+        q   from 0 to 1: a number, or an array of them
+
+        Returns as many quantiles. Raises ValueError for a q outside, TypeError where theta has several elements.
+        """
         self._need_distribution("quantile")
         if self._family.size() != 1:
             raise TypeError(f"quantile needs one parameter; {type(self._family).__name__} has {self._family.size()}")
@@ -66,7 +84,13 @@ class Belief:
         return float(results[0]) if levels.ndim == 0 else np.array(results).reshape(levels.shape)
 
     def sample(self, size: int, seed: int | np.random.SeedSequence = 0) -> np.ndarray:
-        """`size` draws of theta."""
+        """`size` draws of theta.
+
+        size   how many
+        seed   a whole number, 0 or more, or a NumPy SeedSequence
+
+        Returns an array of draws, a row each where theta has several elements. Raises ValueError for a seed that is not accepted.
+        """
         self._need_distribution("sample")
         rng = np.random.default_rng(seed_sequence(seed))
         counts = rng.multinomial(size, self.weights / self.weights.sum())
@@ -83,16 +107,25 @@ class Belief:
     def _elements(self) -> range:
         return range(self._family.size())
 
-    def _means(self) -> np.ndarray:
-        room = np.zeros(self.weights.size)
-        means = [self._family.mixture_mean(self._columns, self.weights, room.size, k, room) for k in self._elements]
-        return np.array(means)
+    def _moments(self, k: int) -> tuple[float, float]:
+        """Mean and variance of theta_k."""
+        moments = []
+        for family, weights, beliefs in self._mixtures:
+            room = np.zeros(weights.size)
+            mean = family.mixture_mean(beliefs, weights, room.size, k, room)
+            moments.append((mean, family.mixture_variance(beliefs, weights, room.size, k, mean, room)))
+        if len(moments) == 1:
+            return moments[0]
+        means, variances = np.array(moments).T
+        mean = self._family.pooled_mean(means, variances, self._shares, means.size)
+        return mean, self._family.pooled_variance(means, variances, self._shares, means.size, mean)
 
     def _shaped(self, values: np.ndarray) -> Moments:
         return float(values[0]) if values.size == 1 else values
 
     def _parts(self) -> list[tuple[float, Any]]:
-        return [(float(w), self._family.distribution(self._columns, i)) for i, w in enumerate(self.weights)]
+        laws = [family.distribution(beliefs, i) for family, weights, beliefs in self._mixtures for i in range(weights.size)]
+        return list(zip(self.weights.tolist(), laws, strict=True))
 
     def _quantile(self, q: float) -> float:
         """By bisection between the hypotheses' own quantiles."""

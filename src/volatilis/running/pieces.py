@@ -10,6 +10,7 @@ from volatilis._compiler.registry import compiled_function
 from volatilis.families._base import Beliefs, Family, Observation, prior_beliefs
 from volatilis.learners._base import Learner, LearnerOf, ManyStates, S, State, put
 from volatilis.running import drivers
+from volatilis.running.arguments import with_recent
 from volatilis.running.drivers import OBSERVE, RESET, Array, Outputs, advance, outputs
 from volatilis.surprise import Divergence
 
@@ -17,12 +18,13 @@ from volatilis.surprise import Divergence
 class Readouts:
     """What follows from the update itself. `advance` goes on where the last piece ended."""
 
-    def __init__(self, learner: Learner, key: int, wanted: tuple[str, ...]) -> None:
-        self._learner, self._wanted, self._state = learner, wanted, learner.init(key)
+    def __init__(self, learner: Learner, key: int, wanted: tuple[str, ...], within: int | None = None) -> None:
+        self._learner, self._wanted, self._within = learner, wanted, within
+        self._state = learner.init(key) if within is None else with_recent(learner, learner.init(key), within)
 
     def advance(self, values: np.ndarray, events: np.ndarray) -> Outputs:
         learner, size = self._learner, self._learner.family.size()
-        out, progress = outputs(len(values), size, self._wanted), np.zeros(1, dtype=np.int64)
+        out, progress = outputs(len(values), size, self._wanted, self._within is not None), np.zeros(1, dtype=np.int64)
         while progress[0] < len(values):
             if not learner.has_room(self._state):
                 self._state = learner.grow(self._state)
@@ -69,7 +71,7 @@ def many_fresh(learner: Learner, keys: np.ndarray) -> ManyStates[State]:
     put(states, slice(None), fresh)
     generators = states.generators()
     if generators is not None:
-        generators[:, 0] = keys
+        generators.reshape(len(keys), -1)[:] = keys[:, None]
     return states
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import repeat
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,8 +21,9 @@ from volatilis._core.seeds import generator_key, seed_sequence
 from volatilis.learners._base import Learner
 from volatilis.learners._one_belief import OneBelief, side_by_side
 from volatilis.running import drivers, pieces
-from volatilis.running.arguments import Seed, checked_learner, step_events, wanted_readouts
+from volatilis.running.arguments import Seed, checked_learner, columns_of, labelled, step_events, wanted_readouts, warn_of_prior
 from volatilis.running.drivers import Outputs, lock_step_outputs
+from volatilis.running.parameters import LearnedParameter, run_parameter
 from volatilis.running.traces import Trace, Traces
 
 Sequences = np.ndarray | list[np.ndarray]  # one array of equally long sequences, or a list of any
@@ -35,22 +37,38 @@ def run(
     reset: npt.ArrayLike | None = None,
     missing: str = "error",
     readouts: Sequence[str] | None = None,
+    given: object = None,
 ) -> Trace:
     """Run a learner over a sequence of observations.
 
+    learner   such as `Merge(family, p_c, n)`
+    y         the observations, in the order in which they came: numbers, or rows of numbers for a family of vectors
     seed      for learners that sample; the same seed gives the same numbers everywhere
     reset     where a new block begins and the learner starts anew: a boolean per observation, or positions
     missing   what a missing observation (NaN, None, masked) means: "error"; "elapse", time passes and nothing is seen; "skip"
     readouts  which of the trace's readouts will be needed: None is all; fewer take less time and memory
+    given     the context of each observation, for a family that has contexts: docs/how-to/contexts.md
+
+    Returns a `Trace`, one array per readout. Raises TypeError where `learner` is none, and ValueError, with the place and the
+    value, where an observation is not accepted. Warns with `ModelMismatchWarning` where the prior is far from the observations;
+    `volatilis.check` looks closer.
+
+    >>> import volatilis as vl
+    >>> trace = vl.run(vl.VarSMiLe(vl.Gaussian(sigma=0.5, sigma_0=2.0), m=0.1), [0.2, -0.1, 3.0])
+    >>> trace.mean.round(3), trace.adaptation_rate.round(3)
+    (array([0.188, 0.046, 2.819]), array([0.091, 0.035, 0.999]))
     """
     learner = checked_learner(learner)
     wanted = wanted_readouts(learner, readouts)
-    values, absent = learner.family.observations(y)
+    y, index = labelled(y)
+    values, absent = learner.family.observations(y, given)
     events = step_events(absent, reset, missing)
     learner.check_observations(values)
     key = generator_key(seed)
     out = _run_one(learner, key, values, events, wanted)
-    return Trace(learner, out, values, absent, Rerun(learner, key, values, events))
+    warn_of_prior(learner, values, absent, out.log_p_0)
+    again = Rerun(learner, key, values, events)
+    return Trace(learner, out, values, absent, again, again.recent, again.parameter, index)
 
 
 def run_many(
@@ -61,21 +79,37 @@ def run_many(
     reset: Sequence[npt.ArrayLike | None] | None = None,
     missing: str = "error",
     readouts: Sequence[str] | None = None,
+    given: Sequence[object] | np.ndarray | None = None,
 ) -> Traces:
     """Run a learner over many independent sequences, on all cores.
 
-    ys        a sequence of sequences, or an array whose first axis goes over sequences
+    learner   such as `Merge(family, p_c, n)`
+    ys        a sequence of sequences, an array whose first axis goes over sequences, or a DataFrame: its columns
     workers   threads; None takes one per core. The results are the same whatever the number
+    seed      for learners that sample: sequence i gets the i-th child of the seed
+    reset     for each sequence, where a new block begins, as in `run`
+    missing   what a missing observation means, as in `run`
+    readouts  which readouts will be needed, as in `run`
+    given     the contexts of each sequence's observations, one entry per sequence
 
-    Sequence i gets the i-th child of the seed: the same as `run(learner, ys[i], seed=SeedSequence(seed).spawn(n)[i])`.
+    Returns `Traces`: item i is the same as `run(learner, ys[i], seed=SeedSequence(seed).spawn(n)[i])`. Raises as `run`, and names
+    the sequence.
+
+    >>> import volatilis as vl
+    >>> traces = vl.run_many(vl.VarSMiLe(vl.Gaussian(sigma=0.5), m=0.1), [[0.2, -0.1], [3.0, 2.8, 2.9]])
+    >>> [float(trace.mean[-1].round(3)) for trace in traces]
+    [0.04, 2.676]
     """
     learner = checked_learner(learner)
     workers, wanted = worker_count(workers), wanted_readouts(learner, readouts)
+    ys, index = columns_of(ys)
     count = len(ys)
     resets = reset if reset is not None else [None] * count
     if len(resets) != count:
         raise ValueError(f"run_many: reset has {len(resets)} entries for {count} sequences; one per sequence is accepted")
-    values, absents = _observations_of_all(learner, ys)
+    if given is not None and len(given) != count:
+        raise ValueError(f"run_many: given has {len(given)} entries for {count} sequences; one per sequence is accepted")
+    values, absents = _observations_of_all(learner, ys, given)
     if reset is None and isinstance(absents, np.ndarray) and not absents.any():
         events = [np.zeros(values[0].size if count else 0, dtype=np.uint8)] * count
     else:
@@ -89,7 +123,7 @@ def run_many(
         with ThreadPoolExecutor(workers) as pool:
             work = for_threads(_run_one)
             outs = list(pool.map(work, repeat(learner), keys, values, events, repeat(wanted))).__getitem__
-    return Traces(ManyRuns(learner, keys, values, absents, events, outs), count)
+    return Traces(ManyRuns(learner, keys, values, absents, events, outs, index), count)
 
 
 # --- one sequence ------------------------------------------------------------------------------------------------------
@@ -106,6 +140,14 @@ class Rerun:
 
     def __call__(self, name: str) -> np.ndarray:
         return pieces.Divergences(self.learner, self.key, name).advance(self.values, self.events)
+
+    def recent(self, within: int) -> Outputs:
+        """The probability of a recent change, and how long ago that was."""
+        return pieces.Readouts(self.learner, self.key, ("adaptation_rate",), within).advance(self.values, self.events)
+
+    def parameter(self, name: str) -> LearnedParameter:
+        """What is known of a parameter after each step."""
+        return run_parameter(self.learner, self.key, name, self.values, self.events)
 
 
 def _run_one(learner: Learner, key: int, values: np.ndarray, events: np.ndarray, readouts: tuple[str, ...]) -> Outputs:
@@ -125,10 +167,12 @@ class ManyRuns:
     absents: Sequences
     events: list[np.ndarray]
     outputs_of: Callable[[int], Outputs]
+    index: Any = None
 
     def __call__(self, i: int) -> Trace:
         rerun = Rerun(self.learner, self.keys[i], self.values[i], self.events[i])
-        return Trace(self.learner, self.outputs_of(i), self.values[i], self.absents[i], rerun)
+        values, absent = self.values[i], self.absents[i]
+        return Trace(self.learner, self.outputs_of(i), values, absent, rerun, rerun.recent, rerun.parameter, self.index)
 
 
 @dataclass(frozen=True)
@@ -140,7 +184,7 @@ class LockStepOutputs:
 
     def __call__(self, i: int) -> Outputs:
         block, column = divmod(i, LOCK_STEP_COLUMNS)
-        means, variances, log_p, log_p_0, gamma, run_length = (array[..., column] for array in self.blocks[block])
+        means, variances, log_p, log_p_0, gamma, run_length = (array[..., column] for array in self.blocks[block][:6])
         return Outputs(
             means.T if "mean" in self.readouts else means.T[:0],
             variances.T if "variance" in self.readouts else variances.T[:0],
@@ -149,10 +193,12 @@ class LockStepOutputs:
         )
 
 
-def _observations_of_all(learner: Learner, ys: Sequence[object] | np.ndarray) -> tuple[Sequences, Sequences]:
+def _observations_of_all(
+    learner: Learner, ys: Sequence[object] | np.ndarray, given: Sequence[object] | np.ndarray | None
+) -> tuple[Sequences, Sequences]:
     """Validate every sequence; an array of equally long ones at one go."""
     scalar = learner.family.observations([])[0].ndim == 1
-    if isinstance(ys, np.ndarray) and ys.ndim == 2 and ys.dtype.kind in "iuf" and scalar:
+    if isinstance(ys, np.ndarray) and ys.ndim == 2 and ys.dtype.kind in "iuf" and scalar and given is None:
         with contextlib.suppress(ValueError, TypeError):  # looked at again one by one, to say which sequence it is
             values, absent = learner.family.observations(ys.ravel())
             learner.check_observations(values)
@@ -160,7 +206,7 @@ def _observations_of_all(learner: Learner, ys: Sequence[object] | np.ndarray) ->
     checked = []
     for i, y in enumerate(ys):
         try:
-            values, absent = learner.family.observations(y)
+            values, absent = learner.family.observations(y, None if given is None else given[i])
             learner.check_observations(values)
         except (ValueError, TypeError) as error:
             raise type(error)(f"sequence {i}: {error}") from None
@@ -169,11 +215,13 @@ def _observations_of_all(learner: Learner, ys: Sequence[object] | np.ndarray) ->
 
 
 def _fits_lock_step(learner: Learner, values: Sequences, events: Sequence[np.ndarray]) -> bool:
-    if len(values) < 2 or not isinstance(learner.init(0), OneBelief):
+    if len(values) < 2 or learner.family.splits() or not isinstance(learner.init(0), OneBelief):
         return False
     if not isinstance(values, np.ndarray) and not all(v.shape == values[0].shape for v in values):
         return False
-    return values[0].ndim == 1 and not any(e.any() for e in {id(e): e for e in events}.values())
+    return (
+        values[0].ndim == 1 and not learner.family.memory_size() and not any(e.any() for e in {id(e): e for e in events}.values())
+    )
 
 
 def _run_lock_step(learner: Learner, values: Sequences, workers: int, readouts: tuple[str, ...]) -> LockStepOutputs:

@@ -20,6 +20,7 @@ from volatilis._compiler import registry
 from volatilis._core.fields import DERIVED, given_fields
 from volatilis._core.files import whole_file
 from volatilis.learners._base import Learner, LearnerOf, S, State
+from volatilis.learners._recent import check_recent
 
 FORMAT, VERSION = "volatilis-stream", 1
 MAX_BYTES = 1 << 30
@@ -80,8 +81,15 @@ def to_data(value: object) -> object:
     if isinstance(value, tuple):
         name = f"{type(value).__module__}:{type(value).__qualname__}"
         fields = given_fields(value) if name in registry.classes else {}
-        return {"class": name, "fields": {field: to_data(item) for field, item in fields.items()}}
+        kept = {field: item for field, item in fields.items() if not _is_unused(value, field, item)}
+        return {"class": name, "fields": {field: to_data(item) for field, item in kept.items()}}
     return value
+
+
+def _is_unused(owner: tuple[Any, ...], field: str, value: object) -> bool:
+    """Empty by default, and here: room for what this state does not keep. So files stay as they were before there was room."""
+    default = type(owner)._field_defaults.get(field)  # type: ignore[attr-defined]
+    return isinstance(default, np.ndarray) and isinstance(value, np.ndarray) and value.shape == (0,)
 
 
 def from_data(data: object) -> Any:
@@ -96,9 +104,11 @@ def from_data(data: object) -> Any:
         raise StateFileError(f"the state needs the class {name} of the module {module}: import that module, then load again")
     defaults, names = cls._field_defaults, list(cls._fields)  # type: ignore[attr-defined]
     given = [name for name in names if defaults.get(name) is not DERIVED]
-    if set(data["fields"]) != set(given):
+    later = {name for name in given if isinstance(defaults.get(name), np.ndarray)}  # what older files do not have
+    if not set(given) - later <= set(data["fields"]) <= set(given):
         raise StateFileError(f"the fields of {cls.__name__} are {', '.join(given)}, not {', '.join(data['fields']) or 'none'}")
-    return cls._make([from_data(data["fields"][name]) for name in given])  # type: ignore[attr-defined]
+    fields = data["fields"]
+    return cls._make([from_data(fields[name]) if name in fields else defaults[name] for name in given])  # type: ignore[attr-defined]
 
 
 def _array(data: dict[str, Any]) -> np.ndarray:
@@ -132,11 +142,27 @@ def check_many_states(learner: Learner, example: dict[str, np.ndarray], read: di
             raise ValueError(f"{name} has shape {read[name].shape}, but {(count, *array.shape)} is needed")
         if array.dtype == np.float64 and not np.isfinite(read[name]).all():
             raise ValueError(f"{name} has numbers that are not finite")
-    reason = learner.family.invalid_state(read["chi"], read["nu"]) if "nu" in example else None
+    if "shares" in example and ((read["shares"] < 0.0).any() or (np.abs(read["shares"].sum(axis=1) - 1.0) > 1e-6).any()):
+        raise ValueError("its weights are not probabilities")
+    counts = "nu" in example and example["nu"].ravel()[0] > 0.0  # a prior counts for something, so every belief does
+    for inner, arrays in learner.states_within(read):
+        _check_beliefs(inner, arrays, counts)
+    if "recent" in example:
+        check_recent(example["recent"], read["recent"], read["count"][:, 0])
+
+
+def _check_beliefs(learner: Learner, read: dict[str, np.ndarray], counts: bool) -> None:
+    family = learner.family
+    reason = family.invalid_state(read["chi"], read["nu"]) if "nu" in read else None
+    reason = reason or (family.invalid_memory(read["memory"]) if "memory" in read else None)
     if reason is not None:
         raise ValueError(reason)
-    if "weights" in example:
+    if "weights" in read:
         _check_weights(learner, read["weights"], read["count"][:, 0])
+    if counts:
+        live = np.arange(read["nu"].shape[1]) < read["count"][:, :1] if "weights" in read else np.ones_like(read["nu"], bool)
+        if (read["nu"][live] <= 0.0).any():
+            raise ValueError("a belief rests on nothing, not even on the prior")
 
 
 def _check_weights(learner: Learner, weights: np.ndarray, live: np.ndarray) -> None:

@@ -52,6 +52,17 @@ class Readouts(Generic[V]):
         return self._get("gamma", "adaptation_rate")
 
     @property
+    def outlier_probability(self) -> V:
+        """P(y is an outlier | all before, and y) = p_o Q(y) / P(y | all before), where the family has outliers."""
+        self._has_outliers("outlier_probability")
+        return self._shaped(np.exp(self._number("log_outlier") - self._log_predictive("outlier_probability")))
+
+    @property
+    def change_probability(self) -> V:
+        """The p_c that the learner reckoned with before the observation, where it learns p_c (`Averaged`)."""
+        return self._get("change_probability")
+
+    @property
     def log_p(self) -> V:
         """log P(y; pi^(t)): of the observation under the belief before it, if nothing changed."""
         return self._get("log_p")
@@ -60,6 +71,12 @@ class Readouts(Generic[V]):
     def log_p_0(self) -> V:
         """log P(y; pi^(0)): of the observation under the prior."""
         return self._get("log_p_0")
+
+    @property
+    def log_outlier(self) -> V:
+        """log p_o Q(y): of the observation as an outlier, where the family has outliers."""
+        self._has_outliers("log_outlier")
+        return self._number("log_outlier")
 
     @property
     def mean(self) -> V | np.ndarray:
@@ -81,9 +98,16 @@ class Readouts(Generic[V]):
             raise AttributeError(undefined(self._learner, asked or name))
         return self._number(name)
 
+    def _has_outliers(self, asked: str) -> None:
+        if not self._learner.family.splits():
+            family = type(self._learner.family).__name__
+            raise AttributeError(f"{family} has no outliers, so no {asked}; volatilis.Contaminated(family, p_o) has")
+
     def _log_predictive(self, asked: str) -> V:
         log_p, log_p_0 = self._get("log_p", asked), self._get("log_p_0", asked)
-        return self._shaped(surprise.log_predictive(log_p, log_p_0, self._learner.change_probability()))
+        learned = self._learner.learns_change_probability()
+        p_c = self._number("change_probability") if learned else self._learner.change_probability()
+        return self._shaped(surprise.log_predictive(log_p, log_p_0, p_c))
 
     def _number(self, name: str) -> V:
         raise NotImplementedError
@@ -104,22 +128,36 @@ def undefined(learner: Learner, name: str) -> str:
 
 def defined_readouts(learner: Learner) -> tuple[str, ...]:
     """The names of the readouts that a learner defines, the divergences apart."""
-    return LEARNED + SURPRISES if "gamma" in learner.readouts() else ("mean", "run_length")
+    if "gamma" not in learner.readouts():
+        return ("mean", "run_length")
+    more = (*(("outlier_probability",) if learner.family.splits() else ()),)
+    return (*LEARNED, *SURPRISES, *more, *(("change_probability",) if learner.learns_change_probability() else ()))
 
 
 class Step(tuple[Any, ...], Readouts[float]):
     """The readouts of one observation, under the names of `Trace`.
 
-    A tuple in the order of `_fields`: mean, variance, run_length, adaptation_rate, log_p, log_p_0. So
+    A tuple in the order of `_fields`: mean, variance, run_length, adaptation_rate, log_p, log_p_0 (and log_outlier, where
+    observations may be outliers). So
 
         mean, variance, *_ = stream.update(y)
 
     Where theta has several elements, the first two items are tuples of numbers (`step.mean` and `step.variance` are arrays). What
     a learner does not define is NaN in the tuple, and no attribute. The other readouts are computed from these when asked for.
+    A learner that learns p_c (`Averaged`) adds change_probability at the end.
     """
 
     __slots__ = ()
-    _fields = ("mean", "variance", "run_length", "adaptation_rate", "log_p", "log_p_0")
+    _fields: tuple[str, ...] = ("mean", "variance", "run_length", "adaptation_rate", "log_p", "log_p_0")
+    _within: int | None = None
+
+    def recent_change(self, within: int | None = None) -> float:
+        """P(a change lies within the newest observations): as many as the stream was made for, `Stream(learner, within=50)`."""
+        if self._within is None:
+            raise AttributeError("a step has a recent_change if its stream was made for it: Stream(learner, within=50)")
+        if within not in (None, self._within):
+            raise ValueError(f"within = {within!r} is not accepted: the stream was made with within={self._within}")
+        return float(self[len(Step._fields)])
 
     def _number(self, name: str) -> Any:
         value = self[_ITEMS[name]]
@@ -131,8 +169,10 @@ class Step(tuple[Any, ...], Readouts[float]):
     def _asdict(self) -> dict[str, float | list[float]]:
         """Every readout by name, first those of `_fields`: floats, and lists where theta has several elements."""
         defined = self.readouts
-        names = [n for n in self._fields if n in defined or "log_p" in self._learner.readouts()]
+        names = [n for n in Step._fields if n in defined or "log_p" in self._learner.readouts()]
         values = {name: getattr(self, name) for name in dict.fromkeys((*names, *defined))}
+        if self._within is not None:
+            values["recent_change"] = self.recent_change()
         return {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in values.items()}
 
     def to_json(self) -> str:
@@ -140,29 +180,34 @@ class Step(tuple[Any, ...], Readouts[float]):
         return json.dumps({name: _or_null(value) for name, value in self._asdict().items()}, allow_nan=False)
 
     def __repr__(self) -> str:
-        return f"Step({', '.join(f'{name}={getattr(self, name)!r}' for name in self.readouts)})"
+        recent = "" if self._within is None else f", recent_change={self.recent_change()!r}"
+        return f"Step({', '.join(f'{name}={getattr(self, name)!r}' for name in self.readouts)}{recent})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return step_of, (self._learner, tuple(self))
+        return step_of, (self._learner, tuple(self), self._within)
 
 
-_ITEMS = {"mean": 0, "variance": 1, "run_length": 2, "gamma": 3, "log_p": 4, "log_p_0": 5}
+_ITEMS = {"mean": 0, "variance": 1, "run_length": 2, "gamma": 3, "log_p": 4, "log_p_0": 5, "log_outlier": 7}
+_ITEMS["change_probability"] = -1
 _step_classes: weakref.WeakValueDictionary[Hashable, type[Step]] = weakref.WeakValueDictionary()
 
 
-def step_class(learner: Learner) -> type[Step]:
+def step_class(learner: Learner, within: int | None = None) -> type[Step]:
     """Step for one learner: the learner is part of the class, so that making a step is making a tuple."""
-    key = _identity(learner)
+    key = (_identity(learner), within)
     cls = _step_classes.get(key)
     if cls is None:
-        cls = type("Step", (Step,), {"_learner": learner, "__slots__": ()})
+        recent, learns = () if within is None else ("recent_change",), learner.learns_change_probability()
+        more = (recent or ("not_asked",)) + ("log_outlier",) if learner.family.splits() or learns else recent
+        fields = (*Step._fields, *more, *(("change_probability",) if learns else ()))
+        cls = type("Step", (Step,), {"_learner": learner, "_within": within, "_fields": fields, "__slots__": ()})
         _step_classes[key] = cls
     return cls
 
 
-def step_of(learner: Learner, items: tuple[object, ...]) -> Step:
+def step_of(learner: Learner, items: tuple[object, ...], within: int | None = None) -> Step:
     """A step from its items: how a copy is made, also on its way to another process."""
-    return step_class(learner)(items)
+    return step_class(learner, within)(items)
 
 
 def _identity(value: object) -> Hashable:

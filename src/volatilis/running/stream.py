@@ -16,13 +16,17 @@ import numpy as np
 from volatilis._compiler import Call, Layout, number_to_tuple
 from volatilis._core.seeds import generator_key
 from volatilis.learners._base import Learner, State
+from volatilis.learners._recent import LEVELS, read_onset, recent_change
 from volatilis.running import drivers, state_files
-from volatilis.running.arguments import MISSING, Seed, checked_learner, missing_policy
+from volatilis.running.arguments import MISSING, Seed, checked_learner, missing_policy, with_recent
 from volatilis.running.beliefs import Belief
-from volatilis.running.drivers import FULL, GAMMA, LOG_P, LOG_P_0, OBSERVE, RESET, RUN_LENGTH, SEEN, STEP_ITEMS, STEP_TAIL
+from volatilis.running.drivers import FULL, GAMMA, LOG_P, LOG_P_0, OBSERVE, P_C, RESET, RUN_LENGTH, SEEN, STEP_TAIL
+from volatilis.running.parameters import LearnedParameter, parameter_now
 from volatilis.running.steps import Step, step_class
 
+UNKNOWN = -2  # in the place of a context: time passes for none in particular
 FREE_THREADED = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
+STEPS, MOST_STEPS = 1 << 16, 10**15  # of time: that native code takes at once (Ctrl-C comes through in between), and at all
 LARGEST = 1e300  # a number beyond it takes the slower way: a whole number of that size has a check of its own
 _NUMPY = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 longdouble"
 NUMBERS = frozenset({bool, int, float, *(np.dtype(name).type for name in _NUMPY.split())})
@@ -36,9 +40,11 @@ class Stream:
     learner   such as `Merge(family, p_c, n)`
     seed      for learners that sample; the same seed gives the same numbers as `run` with it
     missing   what a missing observation (NaN, None, masked) means: "error"; "elapse", time passes and nothing is seen; "skip"
+    within    its steps also say how probable it is that a change lies within so many of the newest observations
 
     stream = Stream(learner)
     step = stream.update(y)       # step.mean, step.bayes_factor_surprise, ...
+    stream.elapse(n)              # n steps of time without an observation
     stream.belief                 # what it believes now
     stream.save(path);  Stream.load(path)
     data = stream.to_bytes();  Stream.from_bytes(data)
@@ -48,17 +54,19 @@ class Stream:
     of Python without it takes a lock for every update, which is slower.
     """
 
-    def __init__(self, learner: Learner, seed: Seed = 0, missing: str = "error") -> None:
+    def __init__(self, learner: Learner, seed: Seed = 0, missing: str = "error", within: int | None = None) -> None:
         self._learner, self._missing = checked_learner(learner), missing_policy(missing)
         self._family, self._size = self._learner.family, self._learner.family.size()
-        self._step_class = step_class(self._learner)
+        self._step_class, self._within = step_class(self._learner, within), within
+        self._items = len(self._step_class._fields) - 2
         example, _ = self._family.observations([])
         self._y = np.zeros((1, *example.shape[1:]), dtype=example.dtype)
-        self._event = np.zeros(1, dtype=np.int64)
+        self._event = np.zeros(2, dtype=np.int64)  # and for how many steps
         self._out = np.full(2 * self._size + STEP_TAIL, np.nan)
         self._out[2 * self._size + SEEN] = 0.0
         self._alone = _Alone()
-        self._bind(self._learner.init(generator_key(seed)))
+        state = self._learner.init(generator_key(seed))
+        self._bind(state if within is None else with_recent(self._learner, state, within))
 
     def __repr__(self) -> str:
         return f"Stream of {self._learner!r} after {self.seen} observations"
@@ -79,16 +87,78 @@ class Stream:
         with self._alone:
             return Belief(self._learner, self._state)
 
-    def update(self, y: object) -> Step:
+    def parameter(self, name: str) -> LearnedParameter:
+        """What is known now of a parameter that the learner learns (`Averaged`): mean, and the ends of the 95 % interval."""
+        with self._alone:
+            return parameter_now(self._learner, self._state, name)
+
+    def update(self, y: object, given: object = None) -> Step:
         """Take in one observation: a number of any kind, or a vector; None or NaN is a missing one.
+
+        given   its context, for a family that has contexts
 
         Raises ValueError or TypeError, and leaves the stream as it was, if the family does not accept it.
         """
-        if type(y) in NUMBERS:
+        if given is None and type(y) in NUMBERS:
             step = self._observe_number(y)
             if step is not None:
                 return step
-        return self._update_checked(y)
+        return self._update_checked(y, given)
+
+    def elapse(self, n: int = 1) -> Step:
+        """Let n steps of time pass without an observation: nothing is seen, and a change may have come at each.
+
+        The same as n missing observations with missing="elapse", only faster: a gap in a log is one call. Returns what is
+        believed then; surprise and adaptation rate are NaN. Raises ValueError or TypeError if n is not a whole number, 0 or more.
+        """
+        if isinstance(n, (bool, np.bool_)) or not isinstance(n, (int, np.integer)):
+            raise TypeError(f"Stream.elapse: n = {n!r} is not accepted; it must be a whole number, 0 or more")
+        if not 0 <= n <= MOST_STEPS:
+            raise ValueError(f"Stream.elapse: n = {n} is not accepted; it must be from 0 to {MOST_STEPS:,}")
+        left = int(n)
+        with self._alone:
+            if self._y.ndim > 1:
+                self._y[:] = UNKNOWN
+            self._pass_time(drivers.SKIP)
+            while left > 0:
+                before = [array.copy() for array in self._state.kept_arrays().values()]
+                self._pass_time(drivers.ELAPSE, min(left, STEPS))
+                left -= STEPS
+                if all(map(np.array_equal, before, self._state.kept_arrays().values())):
+                    break  # time has done all it can: more of it changes nothing, to the last bit
+            return self._last_step()
+
+    def recent_change(self, within: int | None = None) -> float:
+        """P(a change lies within the newest so many observations), now; as many as the stream was made for, or fewer.
+
+        The start and a reset are no change. The stream must be made for it: `Stream(learner, within=50)`.
+        """
+        state = self._state_that_keeps()
+        with self._alone:
+            return recent_change(state, float(self._asked(within)))
+
+    def recent_onset(self) -> tuple[float, float, float]:
+        """How many observations there have been since that change: the median, and a 90 % interval from least to most.
+
+        0 is a change since the last observation; NaN where a recent change has a probability below 0.05.
+        """
+        state = self._state_that_keeps()
+        with self._alone:
+            median, low, high = (read_onset(state, level) for level in LEVELS)
+            return float(median), float(low), float(high)
+
+    def _state_that_keeps(self) -> State:
+        if self._within is None:
+            raise AttributeError("a stream has a recent_change if it was made for it: Stream(learner, within=50)")
+        return self._state
+
+    def _asked(self, within: int | None) -> int:
+        most = self._within or 0
+        if within is None:
+            return most
+        if isinstance(within, bool) or not isinstance(within, (int, np.integer)) or not 1 <= within <= most:
+            raise ValueError(f"within = {within!r} is not accepted: the stream was made with within={most}, so 1 to {most}")
+        return int(within)
 
     def reset(self) -> None:
         """Start anew, as before the first observation of a block."""
@@ -115,7 +185,7 @@ class Stream:
         with self._alone:
             content = {"learner": self._learner, "state": self._state, "out": self._out[self._order_in_files()]}
             data = {name: state_files.to_data(value) for name, value in content.items()}
-        return state_files.to_bytes(data | {"missing": policy})
+        return state_files.to_bytes(data | {"missing": policy} | ({} if self._within is None else {"within": self._within}))
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Stream:
@@ -129,7 +199,7 @@ class Stream:
         content = state_files.from_bytes(data, name)
         try:
             learner = state_files.from_data(content["learner"])
-            stream = cls(learner, missing=content["missing"])
+            stream = cls(learner, missing=content["missing"], within=content.get("within"))
             state, out = state_files.from_data(content["state"]), state_files.from_data(content["out"])
             state_files.check_state(stream._learner, stream._state, state)
             order = stream._order_in_files()
@@ -149,7 +219,8 @@ class Stream:
     def _order_in_files(self) -> np.ndarray:
         """Where the numbers of the last step stand that a file holds: format 1 has its own order."""
         tail = 2 * self._size
-        return np.array([*(tail + k for k in (LOG_P, LOG_P_0, GAMMA, RUN_LENGTH, SEEN)), *range(tail)])
+        learned = (P_C,) if self._learner.learns_change_probability() else ()
+        return np.array([*(tail + k for k in (LOG_P, LOG_P_0, GAMMA, RUN_LENGTH, SEEN, *learned)), *range(tail)])
 
     # --- one step --------------------------------------------------------------------------------------------------------
 
@@ -158,20 +229,20 @@ class Stream:
         self._state = state
         observe = Call(drivers.step, self._learner, state, self._y, self._out)
         self._observe = observe.run
-        self._pass = Call(drivers.step_without_observation, self._learner, state, self._event, self._out).run
+        self._pass = Call(drivers.step_without_observation, self._learner, state, self._y, self._event, self._out).run
         self._observe_number: Callable[[object], Step | None]
         self._observe_number, self._owners = _never, None
         accepted = None if self._learner.refuses_observations() else self._family.accepted_numbers()
         if accepted is not None and observe.native is not None and not FREE_THREADED:
-            layout = Layout(self._out, self._size, STEP_ITEMS, 2 * self._size + FULL)
+            layout = Layout(self._out, self._size, self._items, 2 * self._size + FULL)
             limits = (max(accepted.low, -LARGEST), min(accepted.high, LARGEST), accepted.whole)
             self._observe_number, self._owners = number_to_tuple(
                 observe.native, self._y, layout, limits, self._alone.busy, self._step_class
             )
 
-    def _update_checked(self, y: object) -> Step:
-        """Any observation, slowly: vectors, missing ones, mistakes, and where the state needs more room."""
-        values, absent = self._family.observations(self._absent() if y is None else [y])
+    def _update_checked(self, y: object, given: object) -> Step:
+        """Any observation, slowly: vectors, missing ones, mistakes, contexts, and where the state needs more room."""
+        values, absent = self._family.observations(self._one(y), None if given is None else [given])
         if len(values) != 1:
             raise ValueError(f"Stream.update takes one observation, not {len(values)}")
         if absent[0] and self._missing == OBSERVE:
@@ -179,15 +250,18 @@ class Stream:
         if not absent[0]:
             self._learner.check_observations(values)
         with self._alone:
+            if values.shape != self._y.shape:
+                self._y = np.zeros_like(values)
+                self._bind(self._state)
+            self._y[0] = values[0]
             if absent[0]:
                 self._pass_time(self._missing)
             else:
-                self._y[0] = values[0]
                 self._with_room(lambda: self._observe())
             return self._last_step()
 
-    def _pass_time(self, event: int) -> None:
-        self._event[0] = event
+    def _pass_time(self, event: int, steps: int = 1) -> None:
+        self._event[:] = event, steps
         self._with_room(lambda: self._pass())
 
     def _with_room(self, advance: Callable[[], None]) -> None:
@@ -201,10 +275,10 @@ class Stream:
         numbers, size = self._out.tolist(), self._size
         mean, variance = numbers[:size], numbers[size : 2 * size]
         first = (mean[0], variance[0]) if size == 1 else (tuple(mean), tuple(variance))
-        return self._step_class((*first, *numbers[2 * size : 2 * size + STEP_ITEMS]))
+        return self._step_class((*first, *numbers[2 * size : 2 * size + self._items]))
 
-    def _absent(self) -> list[float] | np.ndarray:
-        return [np.nan] if self._y.ndim == 1 else np.full((1, *self._y.shape[1:]), np.nan)
+    def _one(self, y: object) -> list[object]:
+        return [np.nan] if y is None and self._y.ndim == 1 else [y]
 
 
 class _Alone:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from volatilis.learners._base import Learner
+from volatilis.running.arguments import checked_within
 from volatilis.running.drivers import Outputs
+from volatilis.running.parameters import LearnedParameter
 from volatilis.running.steps import Readouts, defined_readouts, undefined
 
 if TYPE_CHECKING:
@@ -17,8 +19,10 @@ if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.projections.polar import PolarAxes
 
 DIVERGENCES = ("bayesian_surprise", "confidence_corrected_surprise")
+FIELDS = {"mean": "means", "variance": "variances", "change_probability": "p_c", "log_outlier": "log_outliers"}  # of `Outputs`
 
 
 class Trace(Readouts[np.ndarray]):
@@ -36,10 +40,16 @@ class Trace(Readouts[np.ndarray]):
         values: np.ndarray,
         missing: np.ndarray,
         divergences: Callable[[str], np.ndarray],
+        recent: Callable[[int], Outputs] | None = None,
+        parameters: Callable[[str], LearnedParameter] | None = None,
+        index: Any = None,
     ) -> None:
         self._learner, self._outputs, self._divergences = learner, outputs, divergences
+        self._again, self._parameters = recent, parameters
+        self._index = index
         self._values, self._missing = values, missing
         self._computed: dict[str, np.ndarray] = {}
+        self._recent: dict[int, Outputs] = {}
 
     def __len__(self) -> int:
         return len(self._values)
@@ -69,6 +79,30 @@ class Trace(Readouts[np.ndarray]):
         """KL[belief before || scaled likelihood of the observation] in nats."""
         return self._divergence("confidence_corrected_surprise")
 
+    def recent_change(self, within: int) -> np.ndarray:
+        """P(a change lies within the newest `within` observations), after each observation; computed when first asked for.
+
+        The start of the sequence and a reset are no change. Raises UndefinedError for a learner with a single belief.
+
+        >>> import volatilis as vl
+        >>> vl.run(vl.Merge(vl.Gaussian(sigma=1.0), p_c=0.01, n=5), [0.1, -0.2, 0.3, 5.0, 5.2]).recent_change(within=3).round(2)
+        array([0.  , 0.01, 0.02, 0.28, 0.95])
+        """
+        return self._recent_readouts(within).recent
+
+    def recent_onset(self, within: int) -> np.ndarray:
+        """The time of that change, (T, 3): its median and a 90 % interval, as positions; NaN where it is hardly probable."""
+        out = self._recent_readouts(within)
+        return onset_places(out.onset.reshape(-1, 3), ~np.isnan(out.gamma))
+
+    def _recent_readouts(self, within: int) -> Outputs:
+        within = checked_within(within)
+        if within not in self._recent:
+            if self._again is None:
+                raise AttributeError("this trace came in pieces, so it has no recent_change; run(learner, y) gives one that has")
+            self._recent[within] = self._again(within)
+        return self._recent[within]
+
     def _divergence(self, name: str) -> np.ndarray:
         if "gamma" not in self._learner.readouts():
             raise AttributeError(undefined(self._learner, name))
@@ -79,11 +113,23 @@ class Trace(Readouts[np.ndarray]):
     @property
     def readouts(self) -> tuple[str, ...]:
         """The names of the readouts that were computed."""
-        there = {"mean": self._outputs.means, "variance": self._outputs.variances, "run_length": self._outputs.run_length}
+        out = self._outputs
+        there = {"mean": out.means, "variance": out.variances, "run_length": out.run_length}
+        there["outlier_probability"] = out.log_outliers
         return tuple(n for n in defined_readouts(self._learner) if len(self) == 0 or n not in there or len(there[n]))
 
+    def parameter(self, name: str) -> LearnedParameter:
+        """What is known after each observation of a parameter that the learner learns (`Averaged`), such as p_c.
+
+        Returns its `mean` and the ends `low` and `high` of the 95 % interval, one array each; computed when asked for.
+        Raises ValueError for a parameter that it does not learn.
+        """
+        if self._parameters is None:
+            raise AttributeError("this trace is a part of a longer one, and has no parameters")
+        return self._parameters(name)
+
     def _number(self, name: str) -> np.ndarray:
-        values = getattr(self._outputs, {"mean": "means", "variance": "variances"}.get(name, name))
+        values = getattr(self._outputs, FIELDS.get(name, name))
         if len(values) != len(self):
             raise AttributeError(f"{name} was not among the readouts asked for: {', '.join(self.readouts)}")
         return values[..., 0] if name in ("mean", "variance") and values.shape[-1] == 1 else values
@@ -102,7 +148,7 @@ class Trace(Readouts[np.ndarray]):
                 columns[name] = values
             else:
                 columns |= {f"{name}_{p}": values[:, k] for k, p in enumerate(self._learner.family.parameter_names())}
-        return pd.DataFrame(columns, index=pd.RangeIndex(len(self), name="t"))
+        return pd.DataFrame(columns, index=pd.RangeIndex(len(self), name="t") if self._index is None else self._index)
 
     def to_xarray(self) -> xr.Dataset:
         """A Dataset over t and, where theta has several elements, parameter."""
@@ -113,7 +159,8 @@ class Trace(Readouts[np.ndarray]):
             values = getattr(self, name)
             data[name] = (("t",) if values.ndim == 1 else ("t", "parameter"), values)
         names = list(self._learner.family.parameter_names())
-        coordinates = {"t": np.arange(len(self))} | ({"parameter": names} if len(names) > 1 else {})
+        times = np.arange(len(self)) if self._index is None else np.asarray(self._index)
+        coordinates = {"t": times} | ({"parameter": names} if len(names) > 1 else {})
         return xr.Dataset(data, coordinates, {"learner": repr(self._learner)})
 
     def plot(self, axes: Sequence[Axes] | np.ndarray | None = None, theta: npt.ArrayLike | None = None) -> Figure:
@@ -121,6 +168,24 @@ class Trace(Readouts[np.ndarray]):
         from volatilis.plots import draw_trace
 
         return draw_trace(self, axes, theta)
+
+    def plot_circle(
+        self, axes: PolarAxes | None = None, theta: npt.ArrayLike | None = None, responses: npt.ArrayLike | None = None
+    ) -> Figure:
+        """Places on a circle, from the centre out: observations, the estimate, the truth and a person's responses if given."""
+        from volatilis.plots import draw_on_circle
+
+        return draw_on_circle(self, axes, theta, responses)
+
+
+def onset_places(ago: np.ndarray, observed: np.ndarray) -> np.ndarray:
+    """Positions of changes of which it is known how many observations ago they were, (T, 3): median, earliest, latest."""
+    before, places = np.cumsum(observed), np.full(ago.shape, np.nan)
+    rows, columns = np.nonzero(~np.isnan(ago))
+    since = ago[rows, columns].astype(int)
+    first = np.append(np.flatnonzero(observed), len(observed))[before[rows] - since]
+    places[rows, columns] = np.where(since == 0, rows, first)  # nothing was observed since: now
+    return places[:, (0, 2, 1)]
 
 
 class Traces(Sequence[Trace]):
