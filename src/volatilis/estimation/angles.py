@@ -1,0 +1,62 @@
+"""Do numbers look like angles that wrap? A jump across nearly all of a circle whose ends meet again within the noise says so."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from volatilis.families._observations import noise_scale
+
+PERIODS = (360.0, 2.0 * math.pi, 180.0, math.pi, 24.0)
+NAMES = {360.0: "degrees", 2.0 * math.pi: "radians", 24.0: "hours", 180.0: "orientations in degrees", math.pi: "orientations"}
+SECTORS = 12
+
+
+class Wrapping(NamedTuple):
+    """What looks like angles: the period, how many jumps go more than halfway round, how many of these end near their start."""
+
+    period: float
+    far: int
+    wrapped: int
+    p_value: float
+
+
+def wrapping(sequences: Sequence[np.ndarray]) -> Wrapping | None:
+    """The period on which neighbouring numbers would be close that are far apart on a line; None where there is none.
+
+    Of jumps that go more than halfway, between uniform places on a line, a share of 4 w^2 ends within w periods of where a circle
+    would close. The test takes 6 w^2 + 1 %, since places may be uneven.
+    """
+    values = np.concatenate(sequences)
+    differences = np.concatenate([np.diff(y) for y in sequences])
+    if values.ndim != 1 or values.dtype.kind != "f" or values.size < 30:
+        return None
+    for period in PERIODS:
+        for start in (0.0, -0.5 * period):
+            inside = values.min() >= start and values.max() <= start + period
+            if inside and np.bincount(_sector(values, start, period), minlength=SECTORS).all():
+                found = _test(differences, period)
+                if found is not None:
+                    return found
+    return None
+
+
+def _sector(values: np.ndarray, start: float, period: float) -> np.ndarray:
+    return np.minimum(((values - start) / period * SECTORS).astype(np.int64), SECTORS - 1)
+
+
+def _test(differences: np.ndarray, period: float) -> Wrapping | None:
+    from scipy.stats import binom
+
+    apart = np.abs(differences)
+    noise = noise_scale(np.minimum(apart, period - apart))
+    near = min(1.5 * math.sqrt(2.0) * noise / period, 0.15)
+    far = apart > 0.5 * period
+    wrapped = far & (period - apart < near * period)
+    p_value = float(binom.sf(wrapped.sum() - 1, far.sum(), min(6.0 * near * near + 0.01, 1.0)))
+    if wrapped.sum() < 5 or p_value > 1e-3:
+        return None
+    return Wrapping(period, int(far.sum()), int(wrapped.sum()), p_value)

@@ -1,0 +1,217 @@
+"""Does a model fit the observations? One-step errors against their law; and where they differ, what would mend it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from volatilis.estimation import laws
+from volatilis.estimation.angles import NAMES, Wrapping, wrapping
+from volatilis.estimation.errors import prior_errors
+from volatilis.estimation.laws import Deviation, deviations
+from volatilis.estimation.models import P_CS, Data, Measured, described, first_of, measured
+from volatilis.estimation.remedies import Misfit, explain
+from volatilis.families._base import Family
+from volatilis.families._kinds import RECORDS
+from volatilis.learners._base import Learner
+from volatilis.running.arguments import checked_learner, step_events
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+ALPHA = 0.002  # each warning on data from the model: at most so often
+OUTER, MANY = 1e-3, 0.02  # the prior's outer part, and a share of observations there that is no accident
+
+
+class Check(NamedTuple):
+    """What came of comparing observations with a model.
+
+    misfits          how the model does not fit; empty if nothing is wrong
+    family, p_c      the model
+    observations     how many were looked at
+    errors           the one-step errors of each sequence: u, uniform on data from the model, (T, elements of an observation)
+    """
+
+    misfits: tuple[Misfit, ...]
+    family: Family
+    p_c: float
+    observations: int
+    errors: tuple[np.ndarray, ...]
+
+    def plot(self, axes: Sequence[Axes] | None = None) -> Figure:
+        """The one-step errors: how they are distributed, and how each hangs together with the next; returns the figure."""
+        from volatilis.plots.checks import draw_errors
+
+        return draw_errors(self.errors, axes)
+
+    @property
+    def fits(self) -> bool:
+        """Whether nothing speaks against the model."""
+        return not self.misfits
+
+    def __str__(self) -> str:
+        if self.observations < laws.FEWEST:
+            return f"{self.observations} observations are too few to check a model; {laws.FEWEST} are needed"
+        head = f"{described(self.family)}, p_c = {self.p_c:.3g}, {self.observations:,} observations: "
+        if self.fits:
+            return head + "nothing speaks against the model"
+        return "\n".join([head + "the model does not fit", *(f"- {misfit.kind}: {misfit}" for misfit in self.misfits)])
+
+
+def check(
+    learner: Learner,
+    y: object,
+    reset: npt.ArrayLike | None = None,
+    missing: str = "error",
+    p_c: float | None = None,
+    given: object = None,
+) -> Check:
+    """Does the model of a learner, its family and change probability, fit these observations?
+
+    learner   any; the predictions that are checked are those of exact inference with its family, so every learner has this check
+    y         a sequence of observations, as for `volatilis.run`; reset, missing, given: as there
+    p_c       the change probability, if it is not the learner's; learners that have none are checked with the best of a few
+
+    Returns a Check: it prints what is wrong, with numbers and what would mend it. On data from the model each kind of misfit is
+    found in at most 1 of 100 data sets.
+
+    >>> import volatilis as vl
+    >>> y, _, _ = vl.ChangingEnvironment(vl.Gaussian(sigma=1.0, mu_0=100.0, sigma_0=5.0), p_c=0.02).sample(500, seed=1)
+    >>> vl.check(vl.VarSMiLe(vl.Gaussian(sigma=1.0), m=0.02), y).misfits[0].kind
+    'prior'
+    """
+    return check_many(learner, [y], [reset], missing, p_c, [given])
+
+
+def check_many(
+    learner: Learner,
+    ys: Sequence[object],
+    reset: Sequence[npt.ArrayLike | None] | None = None,
+    missing: str = "error",
+    p_c: float | None = None,
+    given: Sequence[object] | None = None,
+) -> Check:
+    """The same for several sequences of one model: all together, and each alone."""
+    learner = checked_learner(learner)
+    if changes_apart(learner):
+        raise TypeError("PerContext has changes of its own in each context; check the observations of each context alone")
+    contexts = given if given is not None else [None] * len(ys)
+    encoded = [learner.family.observations(y, given=x) for y, x in zip(ys, contexts, strict=True)]
+    resets = reset if reset is not None else [None] * len(encoded)
+    events = [step_events(absent, one, missing) for (_, absent), one in zip(encoded, resets, strict=True)]
+    return check_model(learner.family, [values for values, _ in encoded], change_probabilities(learner, p_c), events)
+
+
+def changes_apart(learner: Learner) -> bool:
+    """Whether contexts change each for themselves, which no one family and p_c says."""
+    return "unseen" in getattr(learner, "_fields", ())
+
+
+def change_probabilities(learner: Learner, p_c: float | None) -> Sequence[float] | None:
+    """Those that a learner's model may have. m of VarSMiLe stands for one, but is chosen for other reasons too."""
+    if p_c is not None:
+        return (p_c,)
+    own = learner.change_probability()
+    fields = getattr(learner, "_fields", ())
+    if not 0.0 < own < 1.0:
+        return None
+    return (own,) if "p_c" in fields else (own, *P_CS)
+
+
+def check_model(
+    family: Family,
+    sequences: Sequence[np.ndarray],
+    p_c: float | Sequence[float] | None = None,
+    events: Sequence[np.ndarray] | None = None,
+    alpha: float = ALPHA,
+) -> Check:
+    """Compare observations with a model: a family and a change probability.
+
+    sequences    observations as `family.observations` encodes them
+    p_c          one, or several of which the best is taken; None: of a few from 0.003 to 0.3
+    events       what happens at each step, as `running.arguments.step_events` has it; None: an observation
+    alpha        how often each kind of misfit may be found on data from the model
+
+    Raises TypeError for a family that has no `predictive_cdf`.
+    """
+    whole = family
+    if sequences and not family.lacks("without_past"):  # a family whose context is the past as one of rows
+        steps = events if events is not None else [np.zeros(len(y), dtype=np.uint8) for y in sequences]
+        rows = [family.without_past(y, e) for y, e in zip(*first_of(sequences, steps), strict=True)]
+        family, sequences, events = rows[0][0], [one[1] for one in rows], [one[2] for one in rows]
+    if family.lacks("predictive_cdf"):
+        raise TypeError(
+            f"{type(whole).__name__} does not define predictive_cdf(beliefs, i, y, k, v, around), which one-step errors need"
+        )
+    if not sequences:
+        raise ValueError("there is no sequence to check")
+    steps = events if events is not None else [np.zeros(len(y), dtype=np.uint8) for y in sequences]
+    data = first_of(sequences, steps)
+    p_cs = P_CS if p_c is None else tuple(np.atleast_1d(np.asarray(p_c, dtype=float)))
+    base = max((measured(family, one, data) for one in p_cs), key=lambda one: one.log_evidence)
+    seen = int(sum(one.n for one in base.sums)) // family.coordinates()
+    misfits = _misfits(family, data, base, alpha) if seen >= laws.FEWEST else ()
+    return Check(misfits, whole, base.p_c, seen, base.errors)
+
+
+# --- what is wrong, and why ----------------------------------------------------------------------------------------------
+
+
+def _misfits(family: Family, data: Data, base: Measured, alpha: float) -> tuple[Misfit, ...]:
+    wraps = None if _wraps(family) else wrapping(data.observed())
+    if wraps is not None:
+        return (_angles(family, wraps),)  # all else would be said of numbers that are none
+    found, prior, concerned = base.deviations(alpha), _prior(family, data, alpha), _few_of_many(base, alpha)
+    if concerned:  # the others fit
+        data, base = data.only(concerned), base.only(concerned)
+        found, prior = base.deviations(alpha), _prior(family, data, alpha)
+    if not found and prior is None:
+        return ()
+    return tuple(misfit._replace(sequences=concerned) for misfit in explain(base, data, found, prior, alpha))
+
+
+def _few_of_many(base: Measured, alpha: float) -> tuple[int, ...]:
+    """The sequences that do not fit, each at its share of the level, where they are at most half of them and all others do."""
+    count = len(base.sums)
+    misfits = [i for i, one in enumerate(base.sums) if count > 1 and deviations(one, alpha / count)]
+    others = [i for i in range(count) if i not in set(misfits)]
+    few = 0 < len(misfits) <= len(others) and not base.only(others).deviations(alpha)
+    return tuple(misfits) if few else ()
+
+
+def _wraps(family: Family) -> bool:
+    return family.difference(1e-3, 1e-3) != 0.0 or family.range_ends(np.zeros(2)) == 2
+
+
+def _prior(family: Family, data: Data, alpha: float) -> Deviation | None:
+    """Observations where the prior predicts next to none, and too many of them for outliers.
+
+    Each one alone has the law that the prior predicts, so the smallest of n is below a / n with probability a at most.
+    """
+    depth = np.concatenate([_depth(family, y, e) for y, e in zip(*data, strict=True)])
+    share = float(np.mean(depth < OUTER))
+    p_value = min(1.0, depth.size * float(depth.min()))
+    return Deviation(laws.PRIOR, share, OUTER, p_value) if p_value < alpha and share > MANY else None
+
+
+def _depth(family: Family, values: np.ndarray, events: np.ndarray) -> np.ndarray:
+    u = prior_errors(family, values, events)
+    u = u[~np.isnan(u)]
+    return 2.0 * np.minimum(u, 1.0 - u)
+
+
+def _angles(family: Family, wraps: Wrapping) -> Misfit:
+    unit = NAMES[wraps.period]
+    return Misfit(
+        laws.ANGLES,
+        f"observations look like {unit}: {wraps.wrapped} of {wraps.far} jumps by more than half of {wraps.period:.4g} end where "
+        f"a circle closes, near their start, and {RECORDS[type(family)].name} takes each for a change",
+        f"Use the family vonmises with period={wraps.period:.6g}",
+        wraps.wrapped / wraps.far,
+        0.0,
+        wraps.p_value,
+    )

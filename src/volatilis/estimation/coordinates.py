@@ -1,0 +1,120 @@
+"""Unknown parameters as coordinates in which data of any unit look alike, and weak priors in them.
+
+A positive parameter is counted in logarithms from what the data suggest (`family.plausible`), a location in units of the data's
+spread from there, a probability in log-odds. Multiply the data by anything, and only the origin moves.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from volatilis._core.records import LINEAR, LOG, LOGIT, Range
+from volatilis.learners._base import Learner
+from volatilis.learners._grids import Place, parameter_places, value_of, with_values
+
+FARTHEST = {LOG.name: 14.0, LINEAR.name: 20.0, LOGIT.name: 0.0}
+LOWEST_P, HIGHEST_P = 1e-8, 1.0 - 1e-3
+P_C_PRIOR = (math.log(0.03 / 0.97), 2.5)
+PRIOR_SD = {LOG.name: 2.0, LINEAR.name: 2.0}
+
+
+class Coordinate(NamedTuple):
+    """One unknown parameter: its value is back(origin + unit * u)."""
+
+    name: str
+    scale: str
+    origin: float
+    unit: float
+    low: float
+    high: float
+    prior_mean: float
+    prior_sd: float
+
+    def natural(self, u: float) -> float:
+        """The parameter's value."""
+        x = self.origin + self.unit * u
+        if self.scale == LINEAR.name:
+            return x
+        if self.scale == LOG.name:
+            return math.exp(min(max(x, -690.0), 690.0))
+        return 1.0 / (1.0 + math.exp(-x))
+
+    def slope(self, u: float) -> float:
+        """d value / d u."""
+        value = self.natural(u)
+        factor = {LINEAR.name: 1.0, LOG.name: value}.get(self.scale, value * (1.0 - value))
+        return self.unit * factor
+
+    def of(self, value: float) -> float:
+        """u of a value."""
+        x = value if self.scale == LINEAR.name else math.log(value) if self.scale == LOG.name else math.log(value / (1 - value))
+        return (x - self.origin) / self.unit
+
+    def prior_text(self) -> str:
+        """The weak prior, in words."""
+        middle = self.natural(self.prior_mean)
+        low, high = (self.natural(self.prior_mean + sign * 1.96 * self.prior_sd) for sign in (-1, 1))
+        kind = {LINEAR.name: "normal", LOG.name: "log-normal"}.get(self.scale, "logit-normal")
+        return f"{self.name}: {kind}, median {middle:.3g}, 95 % from {low:.3g} to {high:.3g}"
+
+
+def coordinates_of(template: Learner, names: Sequence[str], spread: float) -> tuple[Coordinate, ...]:
+    """Of these parameters of a learner or its family, whose own values are what the data suggest."""
+    places = parameter_places(template)
+    return tuple(_coordinate(places[name], name, value_of(template, name), spread) for name in names)
+
+
+def scale_name(place: Place) -> str | None:
+    """On which scale a parameter is searched: its record's, or what its rule allows; None where it is no number to search."""
+    search, words = place.parameter.search, place.rule.words
+    if isinstance(search, Range):
+        return search.scale.name
+    if words.startswith("a finite number above 0") or words.startswith("a number above 0, at most"):
+        return LOG.name
+    if words.startswith("a number above 0 and below 1"):
+        return LOGIT.name
+    return LINEAR.name if words == "a finite number" else None
+
+
+def _coordinate(place: Place, name: str, value: float, spread: float) -> Coordinate:
+    scale = scale_name(place)
+    if scale == LOGIT.name:
+        low, high = (math.log(p / (1.0 - p)) for p in (LOWEST_P, HIGHEST_P))
+        return Coordinate(name, scale, 0.0, 1.0, low, high, *P_C_PRIOR)
+    if scale == LINEAR.name:
+        return Coordinate(name, scale, value, spread, -FARTHEST[scale], FARTHEST[scale], 0.0, PRIOR_SD[scale])
+    if scale != LOG.name:
+        raise ValueError(f"{name} cannot be estimated: it must be {place.rule.words}; give its value")
+    origin = math.log(value) if value > 0.0 else math.log(0.3)  # a concentration of 0 has no logarithm
+    return Coordinate(name, scale, origin, 1.0, -FARTHEST[scale], FARTHEST[scale], 0.0, PRIOR_SD[scale])
+
+
+class Point(NamedTuple):
+    """Where a search stands, and the environment there."""
+
+    coordinates: tuple[Coordinate, ...]
+    template: Learner
+
+    def learner(self, u: np.ndarray) -> Learner | None:
+        """None where rounding took a parameter out of its range."""
+        try:
+            return with_values(self.template, self.values(u))
+        except (ValueError, OverflowError):
+            return None
+
+    def values(self, u: np.ndarray) -> dict[str, float]:
+        return {one.name: one.natural(x) for one, x in zip(self.coordinates, u.tolist(), strict=True)}
+
+    def log_prior(self, u: np.ndarray) -> float:
+        """But for a constant: 0 at the priors' middle."""
+        return -0.5 * sum(((x - c.prior_mean) / c.prior_sd) ** 2 for c, x in zip(self.coordinates, u.tolist(), strict=True))
+
+
+def spread_of(sequences: Sequence[np.ndarray]) -> float:
+    """The standard deviation of all observations, the unit of locations; 1 where that means nothing."""
+    values = np.concatenate([np.asarray(one, dtype=float) for one in sequences])
+    return float(np.std(values)) or 1.0 if values.ndim == 1 else 1.0

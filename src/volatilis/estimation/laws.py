@@ -1,0 +1,159 @@
+"""Are one-step errors as the model says: uniform, independent, and as often changes as p_c says? Tests that need only sums.
+
+Each test has a p-value that holds on data from the model, and a size below which a deviation, however certain, does not matter.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+NARROW, WIDE, TAILS, AUTOCORRELATED, CHANGES = "too narrow", "too wide", "heavy tails", "autocorrelated", "changes"
+BACK = "outliers"  # changes that are taken back at once
+PRIOR, OVERDISPERSED, ANGLES = "prior", "overdispersed", "angles"
+LEVELS = (1e-4, 1e-3, 1e-2)  # of the tails; beyond them, on both sides together, lies this share of the observations
+OUTSIDE = 0.1  # the share outside the central 90 %
+FEWEST = 30  # observations that say anything about a law
+
+
+class Sums(NamedTuple):
+    """All that the tests need of the errors u of some observations: sums, so that those of several sequences add up.
+
+    n            observations (elements of them, for vectors)
+    depth        sum of d = 2 min(u, 1 - u), which is uniform too: how far from the middle of its prediction, 0 is far out
+    inside       how many lie in the central half, d > 0.5
+    outside      how many lie outside the central 90 %, d < 0.1
+    tails        how many lie outside the central 99.99, 99.9 and 99 %
+    pairs        how many neighbours in time there are
+    products     sum of 12 (u_t - 1/2) (u_t+1 - 1/2) over them
+    steps        observations that can follow a change: not the first of a block
+    expected     changes that p_c leads to expect among them
+    found        sum of the probabilities that there was one
+    twice        sum of the probabilities that there was one at two neighbouring observations
+    expected_twice
+    """
+
+    n: int
+    depth: float
+    inside: int
+    outside: int
+    tails: tuple[int, ...]
+    pairs: int
+    products: float
+    steps: int
+    expected: float
+    found: float
+    twice: float
+    expected_twice: float
+
+    @property
+    def mean_depth(self) -> float:
+        return self.depth / self.n
+
+    @property
+    def correlation(self) -> float:
+        """Of neighbouring errors."""
+        return self.products / self.pairs
+
+
+def added(parts: Sequence[Sums]) -> Sums:
+    """Those of several sequences together."""
+    columns = {name: [getattr(part, name) for part in parts] for name in Sums._fields}
+    tails = tuple(int(sum(counts)) for counts in zip(*columns.pop("tails"), strict=True))
+    return Sums(**{name: sum(column) for name, column in columns.items()}, tails=tails)
+
+
+class Deviation(NamedTuple):
+    """How errors deviate from their law: what was found, what the law says, and how probable so much is under the model."""
+
+    kind: str
+    found: float
+    expected: float
+    p_value: float
+
+
+def sums_of(errors: np.ndarray, rates: np.ndarray, starts: np.ndarray, p_c: float) -> Sums:
+    """From the errors of one sequence (T, elements), its adaptation rates (T,), and where its blocks start (T,)."""
+    seen = ~np.isnan(rates)
+    u = np.nan_to_num(errors[seen], nan=0.0)  # what has no place in its prediction lies outside of it
+    block = np.cumsum(starts)[seen]
+    depth = 2.0 * np.minimum(u, 1.0 - u)
+    centred, together = u - 0.5, block[1:] == block[:-1]
+    first = np.concatenate([[True], ~together])[: len(u)]
+    both = ~first[1:] & ~first[:-1]
+    return Sums(
+        n=u.size,
+        depth=float(depth.sum()),
+        inside=int(np.sum(depth > 0.5)),
+        outside=int(np.sum(depth < OUTSIDE)),
+        tails=tuple(int(np.sum(depth < level)) for level in LEVELS),
+        pairs=int(together.sum()) * u.shape[1],
+        products=12.0 * float(np.sum(centred[1:][together] * centred[:-1][together])),
+        steps=int(np.sum(~first)),
+        expected=p_c * float(np.sum(~first)),
+        found=float(rates[seen][~first].sum()),
+        twice=float(np.sum(rates[seen][1:][both] * rates[seen][:-1][both])),
+        expected_twice=p_c * p_c * float(both.sum()),
+    )
+
+
+def deviations(sums: Sums, alpha: float) -> list[Deviation]:
+    """Those that are certain (each at the level alpha on data from the model) and large enough to matter."""
+    if sums.n < FEWEST:
+        return []
+    found = [_dispersion(sums), _tails(sums), _correlation(sums), _changes(sums), _twice(sums)]
+    return [one for one in found if one is not None and one.p_value < alpha]
+
+
+def _dispersion(sums: Sums) -> Deviation | None:
+    z = (sums.mean_depth - 0.5) * math.sqrt(12.0 * sums.n)
+    if abs(sums.mean_depth - 0.5) < 0.04:  # about 15 % of the standard deviation
+        return None
+    p_value = math.erfc(abs(z) / math.sqrt(2.0))
+    if z > 0.0:
+        return Deviation(WIDE, sums.inside / sums.n, 0.5, p_value)
+    return Deviation(NARROW, sums.outside / sums.n, OUTSIDE, p_value)
+
+
+def _tails(sums: Sums) -> Deviation | None:
+    """Too many beyond one of the levels: the most improbable, times their number."""
+    from scipy.stats import binom
+
+    at_levels = [
+        Deviation(TAILS, count / sums.n, level, len(LEVELS) * float(binom.sf(count - 1, sums.n, level)))
+        for count, level in zip(sums.tails, LEVELS, strict=True)
+        if count > 2.0 * sums.n * level + 1.0
+    ]
+    return min(at_levels, key=lambda one: one.p_value, default=None)
+
+
+def _correlation(sums: Sums) -> Deviation | None:
+    if sums.pairs < FEWEST or abs(sums.correlation) < 0.1:
+        return None
+    z = sums.correlation * math.sqrt(sums.pairs)
+    return Deviation(AUTOCORRELATED, sums.correlation, 0.0, math.erfc(abs(z) / math.sqrt(2.0)))
+
+
+def _changes(sums: Sums) -> Deviation | None:
+    """The sum of probabilities varies less than the number of changes, which is binomial: so its tail is an upper bound."""
+    from scipy.stats import binom
+
+    if sums.steps == 0 or 0.5 * sums.expected < sums.found < 2.0 * sums.expected:
+        return None
+    p_c = sums.expected / sums.steps
+    more = sums.found > sums.expected
+    p_value = binom.sf(math.floor(sums.found) - 1, sums.steps, p_c) if more else binom.cdf(math.ceil(sums.found), sums.steps, p_c)
+    return Deviation(CHANGES, sums.found / sums.steps, p_c, 2.0 * float(p_value))
+
+
+def _twice(sums: Sums) -> Deviation | None:
+    """An outlier looks like a change, and what follows it like a change back. Two true changes in a row are rare, and Poisson."""
+    from scipy.stats import poisson
+
+    if sums.twice < 2.0 * sums.expected_twice + 1.0:
+        return None
+    p_value = float(poisson.sf(math.floor(sums.twice) - 1, sums.expected_twice))
+    return Deviation(BACK, sums.twice / sums.steps, sums.expected_twice / sums.steps, p_value)

@@ -1,0 +1,189 @@
+"""What would mend a model that does not fit: other parameters if they do, else another family.
+
+Too narrow predictions, heavy tails and too many changes look alike in one-step errors, since a learner takes for changes what it
+did not expect. So the same family is tried with the best p_c, then with parameters as the observations suggest them: if nothing
+is wrong then, they are the remedy. What is still wrong is the family's fault.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from typing import NamedTuple
+
+import numpy as np
+
+from volatilis.estimation import laws
+from volatilis.estimation.laws import Deviation
+from volatilis.estimation.models import P_CS, Data, Measured, best, described, first_of
+from volatilis.families._base import Family, prior_beliefs
+
+FEW = 5000  # observations that candidates are tried on
+
+
+class Misfit(NamedTuple):
+    """One way in which a model does not fit.
+
+    kind         prior, too narrow, too wide, heavy tails, overdispersed, autocorrelated, changes or angles
+    message      what was found, in numbers, and what should be
+    remedy       which parameter or family would mend it
+    found        the number that was found, and `expected`, what the model says
+    p_value      how probable so much is on data from the model
+    sequences    which of the sequences it concerns; empty: all of them together
+    """
+
+    kind: str
+    message: str
+    remedy: str
+    found: float
+    expected: float
+    p_value: float
+    sequences: tuple[int, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.message}. {self.remedy}"
+
+
+def explain(base: Measured, data: Data, found: list[Deviation], prior: Deviation | None, alpha: float) -> list[Misfit]:
+    """The misfits of a model, each with its remedy."""
+    family, few = base.family, first_of(*data, FEW)
+    p_cs = (*P_CS, base.p_c)
+    same = best(family, p_cs, few)
+    if prior is None and not same.deviations(alpha):
+        return [_misfit(_chief(found, laws.CHANGES), base, data, _nothing_wrong(same, base))]
+    suggested = _suggested(family, few)
+    other = best(suggested, p_cs, few) if suggested != family else same
+    left = other.deviations(alpha)
+    if not left:
+        remedy, kinds = _nothing_wrong(other, base), {one.kind for one in found}
+        if prior is None and other.p_c > base.p_c and kinds & {laws.TAILS, laws.BACK}:
+            remedy += "; or some observations are outliers, not changes: contaminated"
+        return [_misfit(prior or _chief(found, laws.NARROW, laws.WIDE), base, data, remedy)]
+    nearer = f"{_named(other, base)} is nearer, but {' and '.join(sorted(one.kind for one in left))} remain"
+    misfits = [] if prior is None else [_misfit(prior, base, data, nearer)]
+    numbers = {one.kind: one for one in (*left, *found)}  # those of the model itself, where it has them
+    fault = numbers[_fault(left, found)]
+    if fault.kind != laws.AUTOCORRELATED and _are_counts(family):
+        fault = fault._replace(kind=laws.OVERDISPERSED)
+    return [*misfits, _misfit(fault, base, data, _other_family(fault, family))]
+
+
+def _suggested(family: Family, data: Data) -> Family:
+    """The same family where the observations have no moments that a parameter could be: beyond 1e154 squares overflow."""
+    with np.errstate(all="ignore"), contextlib.suppress(ValueError):
+        return family.plausible(data.observed())
+    return family
+
+
+def _chief(found: list[Deviation], *kinds: str) -> Deviation:
+    """The one to report of several with one cause."""
+    for kind in kinds:
+        for one in found:
+            if one.kind == kind:
+                return one
+    return min(found, key=lambda one: one.p_value)
+
+
+def _fault(left: list[Deviation], found: list[Deviation]) -> str:
+    """The one fault that parameters do not mend.
+
+    A fault of the noise looks like changes, and changes that are none make errors of alternating sign, a little; errors that hang
+    together look like changes too.
+    """
+    kinds = [kind for kind in (laws.TAILS, laws.BACK, laws.NARROW, laws.WIDE) if kind in {one.kind for one in left}]
+    hangs = [one.found for one in (*left, *found) if one.kind == laws.AUTOCORRELATED]
+    if hangs and (max(hangs) > 0.2 or min(hangs) < -0.5 or not kinds):
+        return laws.AUTOCORRELATED
+    return kinds[0] if kinds else left[0].kind
+
+
+# --- in words ------------------------------------------------------------------------------------------------------------
+
+
+def _named(model: Measured, base: Measured) -> str:
+    """What differs from the model that was given."""
+    parts = [described(model.family, base.family)] if model.family != base.family else []
+    parts += [f"p_c={model.p_c:g}"] if model.p_c != base.p_c else []
+    return " and ".join(parts)
+
+
+def _nothing_wrong(model: Measured, base: Measured) -> str:
+    return f"With {_named(model, base)} nothing is wrong"
+
+
+def _are_counts(family: Family) -> bool:
+    accepted = family.accepted_numbers()
+    return accepted is not None and accepted.whole and accepted.high > 1e6
+
+
+def _other_family(fault: Deviation, family: Family) -> str:
+    accepted = family.accepted_numbers()
+    whole = accepted is not None and accepted.whole and not _are_counts(family)
+    if fault.kind == laws.AUTOCORRELATED:
+        other = "transitions (each symbol depends on the one before)" if whole else "autoregression of order 1"
+    elif fault.kind in (laws.TAILS, laws.BACK):
+        other = f"contaminated, this one with outliers (p_o about {max(fault.found, 1e-3):.1g})"
+    elif fault.kind == laws.OVERDISPERSED:
+        other = "gaussian-unknown-variance, which learns how much counts vary (of their square roots, if they are small)"
+    else:
+        other = "gaussian-unknown-variance, if the size of the noise changes"
+    return f"No parameters of this family mend that; one that may: {other}"
+
+
+def _misfit(deviation: Deviation, base: Measured, data: Data, remedy: str) -> Misfit:
+    kind, found, expected, p_value = deviation
+    return Misfit(kind, _message(deviation, base, data), remedy, found, expected, p_value)
+
+
+def _message(deviation: Deviation, base: Measured, data: Data) -> str:
+    kind, found, expected, _ = deviation
+    if kind == laws.PRIOR:
+        return _prior_message(base.family, data, found)
+    if kind == laws.AUTOCORRELATED:
+        return f"neighbouring one-step errors have a correlation of {found:.2f}, where 0 should be"
+    if kind == laws.CHANGES:
+        return f"changes are found in {1e3 * found:.3g} of 1,000 observations, where p_c = {expected:g} says {1e3 * expected:.3g}"
+    if kind == laws.BACK:
+        often, due = f"{1e3 * found:.3g} times in 1,000", f"{1e3 * expected:.2g}"
+        return f"changes that the next observation takes back are found {often}, where {due} are due"
+    if kind == laws.WIDE:
+        return f"predictions are too wide: their middle half holds {_percent(found)} of the observations, where 50 % should be"
+    outside = f"{_percent(found)} of the observations lie outside the central {100.0 * (1.0 - expected):g} % of what is predicted"
+    much = {laws.NARROW: "predictions are too narrow", laws.TAILS: "there are outliers or heavy tails"}
+    counts = base.total()
+    rate = f", and changes are found in {1e3 * counts.found / max(counts.steps, 1):.3g} of 1,000, where p_c = {base.p_c:g}"
+    text = f"{much.get(kind, 'counts vary more than the family allows')}: {outside}, where {_percent(expected)} should"
+    return text + (rate if kind == laws.OVERDISPERSED else "")
+
+
+def _prior_message(family: Family, data: Data, share: float) -> str:
+    values = np.concatenate(data.observed())
+    if values.ndim > 1:
+        return f"{_percent(share)} of the observations lie where the prior expects 0.1 %"
+    low, high = (_prior_quantile(family, values, q) for q in (0.0005, 0.9995))
+    middle = f"observations reach from {values.min():.4g} to {values.max():.4g} (median {np.median(values):.4g})"
+    return f"the prior is contradicted: {middle}, where the prior expects 99.9 % between {low:.4g} and {high:.4g}"
+
+
+def _prior_quantile(family: Family, values: np.ndarray, q: float) -> float:
+    """By bisection of the prior's predictive distribution function, to three digits."""
+    pi_0, whole = prior_beliefs(family), values.dtype.kind == "i"
+
+    def below(x: float) -> bool:
+        return family.predictive_cdf(pi_0, 0, int(x) if whole else x, 0, 1.0, family.mean(pi_0, 0, 0)) < q
+
+    accepted = family.accepted_numbers()
+    least = accepted.low if accepted is not None else -np.inf
+    high = max(1.0, float(np.abs(values).max()))
+    low = least if least > -np.inf else -high
+    while least == -np.inf and not below(low) and low > -1e300:
+        low *= 2.0
+    while below(high) and high < 1e300:
+        high *= 2.0
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if below(middle) else (low, middle)
+    return float(np.ceil(low)) if whole else high
+
+
+def _percent(share: float) -> str:
+    return f"{100.0 * share:.2g} %"

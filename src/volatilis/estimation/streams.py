@@ -1,0 +1,82 @@
+"""Does the model fit a stream? Looks at stretches of it, in memory that does not grow.
+
+Any stretch has the law of one-step errors by itself, so nothing is lost by forgetting what came before it. The first 4,096
+observations are looked at when there are 256, 1,024 and all of them, then as many after every doubling of the stream. On data of
+the model the k-th look may find each kind of misfit with probability 0.002 / 2^k, all looks together with less than 0.004.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from volatilis.estimation.checks import ALPHA, change_probabilities, changes_apart, check_model
+from volatilis.estimation.models import described
+from volatilis.learners._base import Learner
+from volatilis.running.drivers import RESET
+
+LOOKS = (256, 1024, 4096)
+KEYS = 64  # that a stretch has at most: the first that come
+ENOUGH = 100  # observations at the end of a stream
+FURTHEST = 20  # looks that are told apart in their level
+
+
+class StreamCheck:
+    """Sees every observation, keeps few of them, and says each kind of misfit once."""
+
+    def __init__(self, learner: Learner) -> None:
+        self._family, self._p_c = learner.family, change_probabilities(learner, None)
+        self._can = not self._family.lacks("predictive_cdf") and not changes_apart(learner)
+        self._told: set[str] = set()
+        self._seen = self._again = self._looks = 0
+        self.start_anew()
+
+    def start_anew(self) -> None:
+        """Another stretch; also where keys have other numbers from here on."""
+        self._parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+        self._keys: set[int] = set()
+        self._kept, self._due = 0, list(LOOKS)
+
+    def see(self, numbers: np.ndarray, values: np.ndarray, events: np.ndarray) -> None:
+        """Observations of the keys with these numbers."""
+        self._seen += len(numbers)
+        if not self._can or self._seen < self._again or not len(numbers):
+            return
+        if len(self._keys) < KEYS:
+            new = [number for number in dict.fromkeys(numbers.tolist()) if number not in self._keys]
+            self._keys.update(new[: KEYS - len(self._keys)])
+        mine = np.isin(numbers, list(self._keys))
+        steps = events[mine] % RESET + RESET * (events[mine] >= RESET)  # after steps without a line a new stretch begins
+        self._parts.append((numbers[mine], values[mine].copy(), steps.astype(np.uint8)))
+        self._kept += int(mine.sum())
+
+    def misfits(self) -> list[str]:
+        """What is wrong and was not told yet, if a look is due."""
+        texts: list[str] = []
+        while self._due and self._kept >= self._due[0]:
+            self._due.pop(0)
+            texts += [] if self._due and self._kept >= self._due[0] else self._look()
+        if not self._due:
+            self._again = 2 * self._seen
+            self.start_anew()
+        return texts
+
+    def at_the_end(self) -> list[str]:
+        """What the rest says, where there is enough of it."""
+        return self._look() if self._can and self._kept >= ENOUGH and self._kept > self._last_look() else []
+
+    def _last_look(self) -> int:
+        return ([0, *LOOKS])[len(LOOKS) - len(self._due)]
+
+    def _look(self) -> list[str]:
+        numbers, values, events = (np.concatenate(arrays) for arrays in zip(*self._parts, strict=True))
+        order = np.argsort(numbers, kind="stable")
+        cuts = np.flatnonzero(np.diff(numbers[order])) + 1
+        sequences, steps = np.split(values[order], cuts), np.split(events[order], cuts)
+        level = ALPHA / 2.0 ** min(self._looks, FURTHEST)
+        self._looks += 1
+        found = check_model(self._family, sequences, self._p_c, steps, level)
+        new = [misfit for misfit in found.misfits if misfit.kind not in self._told]
+        self._told.update(misfit.kind for misfit in new)
+        of = f"{len(sequences)} keys" if len(sequences) > 1 else "the stream"
+        looked = f"({found.observations:,} observations of {of} were looked at; said once)"
+        return [f"{described(self._family)} does not fit: {misfit} {looked}" for misfit in new]

@@ -1,0 +1,185 @@
+"""Checks of a model: each kind of misfit is found and mended as said, and on data from the model hardly ever."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+
+import volatilis as vl
+from volatilis.estimation import check_model
+from volatilis.estimation.angles import wrapping
+
+T = 800
+WORLD = vl.Gaussian(sigma=1.0, mu_0=0.0, sigma_0=5.0)
+P_C = 0.02
+
+
+def sampled(family: Any = WORLD, p_c: float = P_C, seed: int = 1, length: int = T) -> Any:
+    return vl.ChangingEnvironment(family, p_c).sample(length, seed=seed)
+
+
+def misfits(family: Any, y: Any, p_c: float = P_C) -> list[vl.Misfit]:
+    return list(vl.check(vl.Merge(family, p_c, 20), y).misfits)
+
+
+def autoregressive(phi: float, length: int = T) -> np.ndarray:
+    noise, y = np.random.default_rng(5).normal(size=length), np.zeros(length)
+    for t in range(1, length):
+        y[t] = phi * y[t - 1] + noise[t]
+    return y
+
+
+def test_each_warning_is_rare_on_data_from_the_model() -> None:
+    """200 data sets: each kind in at most 1 %, which with fixed seeds is at most 2."""
+    counts: Counter[str] = Counter()
+    for seed in range(100):
+        for family, p_c in ((WORLD, P_C), (vl.Poisson(3.0, 0.3), 0.1)):
+            counts.update(misfit.kind for misfit in misfits(family, sampled(family, p_c, seed, 300).y, p_c))
+    assert all(count <= 2 for count in counts.values()), counts
+
+
+@pytest.mark.parametrize("learner", [vl.VarSMiLe(WORLD, 0.02), vl.ParticleFilter(WORLD, P_C, 1), vl.SMiLe(WORLD, 0.1)])
+def test_whatever_learner_is_used(learner: Any) -> None:
+    """One that approximates badly is not a model that does not fit."""
+    assert all(vl.check(learner, sampled(seed=seed).y).fits for seed in range(20))
+
+
+@pytest.mark.parametrize(
+    ("family", "kind"),
+    [
+        (vl.Gaussian(0.6, 0.0, 5.0), "too narrow"),
+        (vl.Gaussian(1.5, 0.0, 5.0), "too wide"),
+        (vl.Gaussian(1.0, 0.0, 0.5), "prior"),
+        (vl.Gaussian(1.0, 200.0, 5.0), "prior"),
+    ],
+)
+def test_wrong_parameters_are_named_with_better_ones(family: Any, kind: str) -> None:
+    (misfit,) = misfits(family, sampled().y)
+    assert misfit.kind == kind
+    assert misfit.p_value < 0.002
+    assert "nothing is wrong" in misfit.remedy
+    sigma = float(misfit.remedy.split("sigma=")[1].split(",")[0])
+    assert 0.9 < sigma < 1.15
+
+
+def test_a_wrong_change_probability() -> None:
+    (misfit,) = misfits(WORLD, sampled(p_c=0.1).y, 0.005)
+    assert misfit.kind == "changes"
+    assert "p_c=0.1" in misfit.remedy
+
+
+@pytest.mark.parametrize(("sigma", "level"), [(10.0, 150.0), (10.0, 15000.0)])
+def test_a_level_that_the_default_prior_does_not_reach(sigma: float, level: float) -> None:
+    y = sampled(vl.Gaussian(10.0, level, 80.0), 0.1).y
+    (misfit,) = misfits(vl.Gaussian(sigma), y, 0.1)
+    assert misfit.kind == "prior"
+    assert "the prior expects 99.9 % between -33.07 and 33.07" in misfit.message
+
+
+def test_heavy_tails() -> None:
+    for seed in range(5):
+        y = sampled().theta + np.random.default_rng(seed).standard_t(3, T)
+        (misfit,) = misfits(WORLD, y)
+        assert misfit.kind in ("heavy tails", "outliers", "too narrow")
+        assert "contaminated" in misfit.remedy
+
+
+@pytest.mark.parametrize(("phi", "sigma"), [(0.9, 1.0), (0.9, 2.3), (0.5, 1.0)])
+def test_autocorrelation(phi: float, sigma: float) -> None:
+    (misfit,) = misfits(vl.Gaussian(sigma, 0.0, 5.0), autoregressive(phi))
+    assert misfit.kind == "autocorrelated"
+    assert misfit.found > 0.2
+    assert "autoregression" in misfit.remedy
+
+
+def test_counts_that_vary_more_than_poisson() -> None:
+    y = np.random.default_rng(3).negative_binomial(3, 3 / 13, T)
+    (misfit,) = misfits(vl.Poisson(3.0, 0.3), y, 0.01)
+    assert misfit.kind == "overdispersed"
+    assert "gaussian-unknown-variance" in misfit.remedy
+
+
+def test_degrees_on_a_line() -> None:
+    circle = vl.VonMises(10.0, period=360.0)
+    y = np.mod(sampled(circle, 0.1, seed=2).y, 360.0)
+    (misfit,) = misfits(vl.Gaussian(20.0, 180.0, 104.0), y, 0.1)
+    assert misfit.kind == "angles"
+    assert "period=360" in misfit.remedy
+    assert misfits(circle, y, 0.1) == []
+    radians = np.mod(y, 360.0) * np.pi / 180.0 - np.pi
+    assert misfits(vl.Gaussian(0.3, 0.0, 1.8), radians, 0.1)[0].remedy.endswith("period=6.28319")
+
+
+def test_a_line_that_fills_0_to_360_is_no_circle() -> None:
+    rng = np.random.default_rng(4)
+    for _ in range(50):
+        levels = np.repeat(rng.uniform(20.0, 340.0, 60), 10)
+        assert wrapping([np.clip(levels + rng.normal(0.0, 8.0, 600), 0.0, 360.0)]) is None
+
+
+def test_one_sequence_among_many() -> None:
+    good = [sampled(seed=seed, length=200).y for seed in range(12)]
+    found = check_model(WORLD, [*good, sampled(seed=99, length=200).y * 3.0], P_C)
+    assert {misfit.kind for misfit in found.misfits} <= {"too narrow", "heavy tails", "changes", "prior"}
+    assert all(misfit.sequences == (12,) for misfit in found.misfits)
+    assert len(found.misfits) == 1
+
+
+def test_too_few_observations_say_nothing() -> None:
+    found = vl.check(vl.Merge(vl.Gaussian(1.0), 0.1, 5), [1e6] * 10)
+    assert found.fits
+    assert "10 observations are too few" in str(found)
+
+
+def test_a_family_without_a_distribution_function_is_told_so() -> None:
+    class Lacking:
+        def lacks(self, *methods: str) -> list[str]:
+            return list(methods)
+
+    with pytest.raises(TypeError, match="Lacking does not define predictive_cdf"):
+        check_model(Lacking(), [np.zeros(3)])  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("y", [[5.0] * 100, [1e300, -1e300] * 50, [0.0, 1e-300] * 50])
+def test_odd_numbers_have_an_answer(y: list[float]) -> None:
+    assert str(vl.check(vl.Merge(vl.Gaussian(1.0), 0.1, 20), y))
+
+
+@pytest.mark.parametrize("learner", [vl.VarSMiLe(vl.Gaussian(10.0), 0.1), vl.Merge(vl.Gaussian(10.0), 0.1, 20)])
+def test_run_warns_of_the_gross_case(learner: Any) -> None:
+    y = 15000.0 + 1000.0 * sampled().y
+    with pytest.warns(vl.ModelMismatchWarning, match=r"the prior is contradicted: 800 of 800 observations"):
+        vl.run(learner, y)
+
+
+def test_run_does_not_warn_of_outliers_nor_of_the_model() -> None:
+    y = sampled().y
+    y[::100] += 1e6
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        vl.run(vl.Merge(WORLD, P_C, 20), y)
+        for seed in range(20):
+            vl.run(vl.Merge(WORLD, P_C, 20), sampled(seed=seed).y)
+        vl.run(vl.Merge(WORLD, P_C, 20), [7.0] * 100)
+
+
+def test_the_families_that_mend_it_pass() -> None:
+    """What a remedy names has nothing wrong with it: autocorrelation, a chain of symbols."""
+    assert vl.check(vl.Merge(vl.AutoRegression(1), 0.003, 20), autoregressive(0.9)).fits
+    y = np.cumsum(np.random.default_rng(6).random(T) < 0.1) % 2
+    (misfit,) = misfits(vl.Bernoulli(), y)
+    assert misfit.kind == "autocorrelated"
+    assert "transitions" in misfit.remedy
+    found = vl.check(vl.Merge(vl.Transitions(2), 0.003, 20), y)
+    assert found.fits
+    assert found.observations == T - 1  # the first is conditioned on
+
+
+def test_contexts_are_checked_with_what_is_given() -> None:
+    x = np.tile([0, 1], T // 2)
+    y = np.random.default_rng(7).random(T) < np.where(x == 0, 0.1, 0.8)
+    assert vl.check(vl.Merge(vl.Given(vl.Bernoulli(), 2), 0.003, 20), y.astype(int), given=x).fits
