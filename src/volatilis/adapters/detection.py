@@ -1,0 +1,58 @@
+"""Change points with the habits of ruptures and scikit-learn: `fit(signal)`, `predict()` -> ends of segments."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+
+from volatilis.changepoints import Changes, changes
+from volatilis.learners._base import Learner
+
+
+class ChangePointDetector:
+    """The most probable segmentation of a signal, as ruptures gives it: the ends of segments, the last one its length.
+
+    learner   ExactBayes(family, p_c), as for `volatilis.changes`
+
+    >>> import volatilis as vl
+    >>> from volatilis.adapters import ChangePointDetector
+    >>> detector = ChangePointDetector(vl.ExactBayes(vl.Gaussian(sigma=0.5, sigma_0=3.0), p_c=0.05))
+    >>> detector.fit_predict([0.1, -0.2, 0.3, 5.0, 5.2, 4.9])
+    [3, 6]
+    """
+
+    def __init__(self, learner: Learner) -> None:
+        self.learner = learner
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """As scikit-learn asks for them: so it can be cloned."""
+        return {"learner": self.learner}
+
+    def set_params(self, **params: Any) -> Self:
+        """As scikit-learn sets them."""
+        for name, value in params.items():
+            if name != "learner":
+                raise ValueError(f"ChangePointDetector has no parameter {name!r}; it has learner")
+            self.learner = value
+        return self
+
+    def fit(self, signal: object, y: object = None) -> Self:
+        """Look back over a signal, (T,), or (T, 1) as ruptures makes it; (T, p) for a family of vectors. `y` is ignored."""
+        values = signal
+        if isinstance(signal, np.ndarray) and signal.ndim == 2 and signal.shape[1] == 1:
+            values = signal[:, 0]
+        self.changes_: Changes = changes(values, self.learner)
+        return self
+
+    def predict(self, pen: float | None = None) -> list[int]:
+        """The ends of segments. There is no penalty: p_c of the learner says how many changes to expect."""
+        if pen is not None:
+            raise ValueError(f"pen = {pen!r} is not accepted: the learner's p_c takes the place of a penalty")
+        if not hasattr(self, "changes_"):
+            raise AttributeError("predict comes after fit(signal)")
+        return [*self.changes_.points.tolist(), len(self.changes_)]
+
+    def fit_predict(self, signal: object, pen: float | None = None) -> list[int]:
+        """Both at once."""
+        return self.fit(signal).predict(pen)

@@ -1,0 +1,23 @@
+"""Looking back (`changes`): where a sequence changed; ringing: alarm rules, and calibration of their rate of false alarms."""
+
+from volatilis.changepoints.alarms import Alarm, AlarmFile, AlarmRule, Bell, KeyedAlarms, Rate, load_alarms, save_alarms
+from volatilis.changepoints.blocks import Change
+from volatilis.changepoints.calibration import Calibration, CalibrationError, calibrate
+from volatilis.changepoints.looking_back import Changes, changes
+
+__all__ = [
+    "Alarm",
+    "AlarmFile",
+    "AlarmRule",
+    "Bell",
+    "Calibration",
+    "CalibrationError",
+    "Change",
+    "Changes",
+    "KeyedAlarms",
+    "Rate",
+    "calibrate",
+    "changes",
+    "load_alarms",
+    "save_alarms",
+]

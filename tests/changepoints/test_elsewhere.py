@@ -1,0 +1,110 @@
+"""Commands and adapters: tables in and out, river's own checks, ruptures' and scikit-learn's habits."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import pathlib
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import volatilis as vl
+from tests.helpers.command_line import refused, succeeded, volatilis
+from volatilis.adapters import ChangePointDetector
+from volatilis.changepoints import load_alarms
+
+FAMILY = ("--family", "gaussian:sigma=1,mu_0=0,sigma_0=5")
+LEARNER = vl.ExactBayes(vl.Gaussian(1.0, 0.0, 5.0), 0.01)
+
+
+def two_levels(first: int, second: int, shift: float = 4.0, seed: int = 1) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    return np.r_[rng.normal(size=first), rng.normal(shift, 1.0, second)]
+
+
+def test_changes_of_a_table_by_group(tmp_path: pathlib.Path) -> None:
+    parts = {"a": two_levels(40, 30), "b": np.random.default_rng(2).normal(size=50)}
+    frame = pd.concat([pd.DataFrame({"subject": name, "outcome": y}) for name, y in parts.items()])
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    outputs = ("--out", tmp_path / "c.csv", "--segments", tmp_path / "s.csv", "--plot", tmp_path / "p.png")
+    told = succeeded(volatilis("changes", tmp_path / "t.csv", *FAMILY, "--learner", "exact:p_c=0.01", *outputs))
+    assert "1 change found in 2 groups" in told
+    table = pd.read_csv(tmp_path / "c.csv")
+    assert table[["subject", "row"]].to_numpy().tolist() == [["a", 41]]  # rows count from 1
+    expected = vl.changes(parts["a"], LEARNER).to_pandas()
+    assert table["probability_at"][0] == pytest.approx(expected["probability_at"][0], rel=1e-12)
+    assert pd.read_csv(tmp_path / "s.csv")["observations"].tolist() == [40, 30, 50]
+    assert (tmp_path / "p.png").stat().st_size > 5_000
+    assert "Merge does not keep" in refused(volatilis("changes", tmp_path / "t.csv", *FAMILY, "--learner", "merge:n=5,p_c=0.1"))
+
+
+def test_calibrate_a_log_into_a_file(tmp_path: pathlib.Path) -> None:
+    pd.DataFrame({"outcome": np.random.default_rng(3).normal(size=4_000)}).to_csv(tmp_path / "log.csv", index=False)
+    words = ("calibrate", tmp_path / "log.csv", *FAMILY, "--learner", "merge:n=5,p_c=0.01", "--within", "20")
+    done = volatilis(*words, "--false-alarms", "1/200", "--out", tmp_path / "alarms.json")
+    assert done.exit_code == 0
+    assert "for 0.005 false alarms per observation" in done.stdout
+    learner, rule, rate, _ = load_alarms(tmp_path / "alarms.json")
+    assert (type(learner), rule.within, rate) == (vl.Merge, 20, 0.005)
+    assert "can be checked with 30,000" in refused(volatilis(*words, "--false-alarms", "1/10000"))
+    assert "as 1/10000" in refused(volatilis(*words, "--false-alarms", "seldom"))
+
+
+def test_river_s_own_checks() -> None:
+    river = pytest.importorskip("river.drift", reason="river is not installed: pip install 'volatilis[adapters]'")
+    from river.checks import common
+
+    from volatilis.adapters import DriftDetector
+
+    detector, checked = DriftDetector(), 0
+    for name, check in inspect.getmembers(common, inspect.isfunction):
+        if name.startswith("check_") and len(inspect.signature(check).parameters) == 1:  # those that need no data set
+            try:
+                check(river.ADWIN())
+            except AttributeError:  # for estimators, not for detectors
+                continue
+            check(detector.clone())
+            checked += 1
+    assert checked >= 5
+    rang = []
+    for t, x in enumerate(two_levels(300, 200, 3.0)):
+        detector.update(x)
+        if detector.drift_detected:
+            rang.append(t)
+        if t == 200:
+            detector = pickle.loads(pickle.dumps(copy.deepcopy(detector)))
+    assert len(rang) == 1
+    assert 300 <= rang[0] <= 304
+    assert detector.clone().learner is None
+
+
+def test_ruptures_and_scikit_learn_s_habits() -> None:
+    signal = two_levels(60, 40)
+    detector = ChangePointDetector(LEARNER)
+    assert detector.fit(signal).predict() == [60, 100]
+    assert detector.fit_predict(signal[:, None]) == [60, 100]
+    with pytest.raises(ValueError, match="p_c takes the place of a penalty"):
+        detector.predict(pen=3)
+    ruptures = pytest.importorskip("ruptures", reason="ruptures is not installed: pip install 'volatilis[adapters]'")
+    assert ruptures.Pelt(model="l2").fit_predict(signal, pen=10.0) == detector.predict()
+    base = pytest.importorskip("sklearn.base", reason="scikit-learn is not installed: pip install 'volatilis[adapters]'")
+    assert base.clone(detector).fit_predict(signal) == [60, 100]
+
+
+def test_frames_go_in_by_their_columns() -> None:
+    frame = pd.DataFrame(
+        {"x": two_levels(20, 10), "z": two_levels(15, 15, seed=2)}, index=pd.date_range("2026-01-01", periods=30)
+    )
+    learner = vl.Merge(vl.Gaussian(1.0, 0.0, 5.0), 0.01, 5)
+    traces = vl.run_many(learner, frame)
+    assert len(traces) == 2
+    for k, name in enumerate(frame):
+        np.testing.assert_array_equal(traces[k].mean, vl.run(learner, frame[name].to_numpy()).mean)
+        assert traces[k].to_pandas().index.equals(frame.index)
+    polars = pytest.importorskip("polars", reason="polars is not installed: pip install 'volatilis[adapters]'")
+    again = vl.run_many(learner, polars.DataFrame({name: frame[name].to_numpy() for name in frame}))
+    np.testing.assert_array_equal(again[1].mean, traces[1].mean)
+    np.testing.assert_array_equal(vl.changes(polars.Series(frame["x"].to_numpy()), LEARNER).points, [20])
