@@ -231,3 +231,12 @@ def test_both_a_run_and_a_block(tmp_path: pathlib.Path) -> None:
     table = trials().assign(block=lambda t: t.trial // 20)
     succeeded(run(table, tmp_path / "events", by="subject,run,block", events_format="mne"))
     assert (tmp_path / "events" / "sub-01_task-volatile_run-1_block-0_metadata.csv").exists()
+
+
+def test_a_letter_with_a_mark_is_a_letter() -> None:
+    from volatilis.events.runs import Entity, run_names
+
+    names = run_names([Entity("sub", "subject")], [("é",), ("Ångström",), ("x-ß1",)], "t")
+    assert names == ["sub-e_task-t", "sub-Angstrom_task-t", "sub-x1_task-t"]
+    with pytest.raises(ValueError, match="has no letter from a to z and no digit"):
+        run_names([Entity("sub", "subject")], [("日",)], "t")

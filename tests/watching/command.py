@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import pathlib
 import subprocess
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,6 +16,8 @@ from tests.helpers import processes
 from tests.helpers.processes import default_signals
 from volatilis._core.seeds import named_seed
 from volatilis.catalogue import make_family, make_learner, parse_family, parse_learner
+from volatilis.watching import Summary, WatchRequest
+from volatilis.watching import watch as watch_lines
 
 COMMAND = [*processes.COMMAND, "watch"]
 FAMILY, LEARNER = "gaussian:sigma=1,mu_0=20,sigma_0=10", "varsmile:m=0.001"
@@ -68,3 +71,23 @@ def resident(process: int) -> int:
     """Bytes of memory of a process now."""
     with open(f"/proc/{process}/statm") as file:
         return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+class Watched(NamedTuple):
+    """What a watcher made of some lines: rows of its output, its counts, and what it reported."""
+
+    rows: list[dict[str, Any]]
+    summary: Summary
+    reports: list[str]
+
+
+def watched(folder: pathlib.Path, lines: Iterable[str], learner: str = LEARNER, family: str = FAMILY, **options: Any) -> Watched:
+    """In this process: `lines` is what the file has by now, and the output is all of it."""
+    source, out = folder / "in", folder / "out"
+    reports: list[str] = []
+    source.write_text("".join(f"{line}\n" for line in lines))
+    request = WatchRequest(str(source), parse_family(family), parse_learner(learner), out=str(out), **options)
+    if request.state is None:
+        out.unlink(missing_ok=True)
+    summary = watch_lines(request, reports.append)
+    return Watched(rows(out.read_text()), summary, reports)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 import os
 import pathlib
 import signal
@@ -108,8 +111,8 @@ def test_bad_lines_are_reported_and_left_out() -> None:
     done = watch("--bad-lines", "report", text="20\noops\n21\n\n[1]\n22\n")
     assert done.returncode == 0
     assert [row["line"] for row in rows(done.stdout)] == [1, 3, 6]
-    assert "standard input: line 2 is left out: it is not JSON" in done.stderr
-    assert "standard input: line 5 is left out: 'value' is not a number" in done.stderr
+    assert "standard input: line 2 is left out: it is 'oops', not a number" in done.stderr
+    assert "standard input: line 5 is left out: it is a list, not a number" in done.stderr
     assert "3 observations, 0 missing, 2 bad lines" in done.stderr
 
 
@@ -131,7 +134,7 @@ def test_missing_values(missing: str) -> None:
         (["--alarm", "1.5"], "--alarm 1.5: a number from 0 to 1 is accepted"),
         (["--save-every", "-1", "--state", "{state}"], "--save-every -1.0: seconds, 0 or more"),
         (["--value", "a,b"], "an observation of this family has 1 number; --value names 2 fields"),
-        (["--categories", "a,b"], "names 2 categories, but the family gaussian has none"),
+        (["--categories", "a,b"], "names 2 categories, but the family Gaussian has none"),
         (["nowhere.log"], "nowhere.log: No such file"),
         (["--replay", __file__, "--state", "{state}"], "--replay is for a pipe"),
         ([__file__, "--out", __file__], "is both the input and --out"),
@@ -248,12 +251,28 @@ def test_a_full_disk_is_told_and_nothing_is_lost(tmp_path: pathlib.Path) -> None
 # --- kill -9 -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("when", [0, 1, 2])
-def test_after_kill_9_every_line_is_counted_once(tmp_path: pathlib.Path, when: int) -> None:
+EVERYTHING = ["--time", "t", "--interval", "60s", "--keep", "note,t", "--forget-after", "4h", "--max-keys", "30"]
+
+
+def timed_lines(count: int, kind: str) -> list[str]:
+    """Gaps, late lines, keys that come and go, and fields with line breaks; as CSV or as JSON lines."""
+    rng = np.random.default_rng(5)
+    keys = [f"k{int(number)}" for number in np.abs(np.linspace(0, 60, count) + rng.normal(0, 8, count))]
+    times = (1_760_000_000 + np.arange(count) * 20 + rng.choice([0, 0, 0, 300, -2_000], count)).tolist()
+    if kind == "csv":
+        rows = zip(keys, sensor_values(count), times, strict=True)
+        return ["sensor,value,t,note\n", *(f'{k},{v},{t},"a\nb {i % 3}"\n' for i, (k, v, t) in enumerate(rows))]
+    rows = zip(keys, sensor_values(count), times, strict=True)
+    return [json.dumps({"sensor": k, "value": v, "t": t, "note": [i % 3]}) + "\n" for i, (k, v, t) in enumerate(rows)]
+
+
+@pytest.mark.parametrize(("when", "kind"), [(0, "plain"), (1, "jsonl"), (2, "csv")])
+def test_after_kill_9_every_line_is_counted_once(tmp_path: pathlib.Path, when: int, kind: str) -> None:
     """Killed while a file grows, with states saved all the time; also what is in --out stands once."""
     log, state, out = tmp_path / "log", tmp_path / "state", tmp_path / "out"
-    lines = (10 * LINES).splitlines(keepends=True)
-    options = [log, "--state", state, "--save-every", "0.05", "--key", "sensor", "--out", out]
+    lines = (10 * LINES).splitlines(keepends=True) if kind == "plain" else timed_lines(6000, kind)
+    how = ["--key", "sensor", *([] if kind == "plain" else [*EVERYTHING, "--metrics", tmp_path / "metrics"])]
+    options = [log, "--state", state, "--save-every", "0.05", *how, "--out", out]
     with open(log, "w") as file:
         process = started(*options, "--follow", stdin=subprocess.DEVNULL)
         for i, line in enumerate(lines):
@@ -269,21 +288,23 @@ def test_after_kill_9_every_line_is_counted_once(tmp_path: pathlib.Path, when: i
     assert process.returncode == -signal.SIGKILL
     done = watch(*options)
     assert done.returncode == 0, done.stderr
-    assert "6,000 observations of 2 keys" in done.stderr
     whole = tmp_path / "whole"
-    assert watch(log, "--key", "sensor", "--out", whole).returncode == 0
+    once = watch(log, *how, "--out", whole)
+    assert once.returncode == 0
     assert out.read_bytes() == whole.read_bytes()
+    assert done.stderr.splitlines()[-1] == once.stderr.splitlines()[-1]  # the counts
+    if kind == "csv":
+        assert len(list(csv.reader(io.StringIO(log.read_text())))) == len(rows(out.read_text())) + 1
     final = tmp_path / "final"
-    assert watch(log, "--key", "sensor", "--out", whole, "--state", final).returncode == 0
+    assert watch(log, *how, "--out", whole, "--state", final).returncode == 0
     assert learned(state) == learned(final)
 
 
 def learned(state: pathlib.Path) -> dict[str, Any]:
-    from volatilis.watching.state import load
+    from volatilis.watching.state_file import load
 
     header, arrays = load(state)
-    kept = {name: header[name] for name in ("keys", "summary", "place")}
-    return kept | {name: array.tolist() for name, array in arrays.items()}
+    return {name: header[name] for name in ("summary", "place")} | {name: repr(array.tolist()) for name, array in arrays.items()}
 
 
 def test_a_redirected_file_goes_on(tmp_path: pathlib.Path) -> None:

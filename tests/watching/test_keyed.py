@@ -36,7 +36,7 @@ def advanced(keyed: Keyed, values: Any, keys: list[str], events: Any, block: int
     parts: dict[str, list[np.ndarray]] = {}
     for start in range(0, len(keys), block):
         part = slice(start, start + block)
-        numbers = keyed.numbers_of(keys[part], len(keys[part]))
+        numbers, _ = keyed.numbers_of(keys[part], len(keys[part]))
         for name, array in keyed.advance(numbers, encoded[part], events[part])._asdict().items():
             parts.setdefault(name, []).append(array.copy())
     return {name: np.concatenate(arrays) for name, arrays in parts.items()}
@@ -82,7 +82,7 @@ def test_states_that_grow() -> None:
     keyed = Keyed(learner, 0)
     out = advanced(keyed, values, keys, np.full(len(keys), OBSERVE), 400)
     same(learner, out, by_streams(learner, values.tolist(), keys))
-    rooms = {key: keyed.pools[keyed.place_of[number, 0]].states.weights.shape[1] for key, number in keyed.numbers.items()}
+    rooms = {key: keyed.pools[keyed.place_of[number, 0]].states.weights.shape[1] for key, number in keyed.keys.numbers.items()}
     assert rooms["seldom"] == 128
     assert rooms["often"] >= 1024
     # rows that were left are used again
@@ -95,7 +95,7 @@ def test_without_keys_it_is_one_stream_with_the_plain_seed() -> None:
     learner, values = vl.ParticleFilter(GAUSSIAN, 0.05, 6), observations("gaussian", 100)
     keyed = Keyed(learner, 0)
     encoded, _ = GAUSSIAN.observations(values)
-    out = keyed.advance(keyed.numbers_of([], 100), encoded, np.full(100, OBSERVE))
+    out = keyed.advance(keyed.numbers_of([], 100)[0], encoded, np.full(100, OBSERVE))
     same(learner, out._asdict(), by_streams(learner, values, [None] * 100))
 
 

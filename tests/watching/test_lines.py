@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from volatilis.watching.input import BLOCK, LONGEST, SEEN, Lines, Place, SavedPlace
+from volatilis.watching.input import BLOCK, LONGEST, Lines
+from volatilis.watching.places import SEEN, Place, SavedPlace
 
 LINES = b"".join(b"line %d\n" % i for i in range(3000))
 

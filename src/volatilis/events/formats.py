@@ -159,6 +159,8 @@ FORMULAS = {
     "shannon_surprise": "-log((1 - p_c) P(y; pi) + p_c P(y; pi0))",
     "adaptation_rate": "m S / (1 + m S) with S = P(y; pi0) / P(y; pi), m = p_c / (1 - p_c); for SMiLe the rate of its own rule",
     "log_predictive": "log((1 - p_c) P(y; pi) + p_c P(y; pi0))",
+    "outlier_probability": "p_o Q(y) / ((1 - p_c) P(y; pi) + p_c P(y; pi0))",
+    "change_probability": "E[p_c | all outcomes before]",
     "bayesian_surprise": "KL[pi || pi']",
     "confidence_corrected_surprise": "KL[pi || p], with p(theta) = P(y | theta) / (integral of P(y | theta) over theta)",
 }

@@ -8,18 +8,24 @@ import io
 import lzma
 import os
 import pathlib
-from typing import IO, cast
+from typing import IO, TYPE_CHECKING, cast
 
 from volatilis.tables.columns import TableError
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
 
 KINDS = {".csv": "csv", ".tsv": "tsv", ".parquet": "parquet", ".pq": "parquet", ".jsonl": "jsonl", ".ndjson": "jsonl"}
 COMPRESSIONS = (".gz", ".bz2", ".xz", ".zst")
 MAGIC = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ\x00": ".xz", b"\x28\xb5\x2f\xfd": ".zst"}
+MOST_UNPACKED, MOST_TIMES = 1 << 30, 100  # bytes, and times the size of what was read of the file
 ACCEPTED = ".csv, .tsv, .parquet, .jsonl, or one of these with .gz, .bz2, .xz or .zst after it"
 
 
 def kind_of(path: str | os.PathLike[str]) -> tuple[str, str]:
     """csv, tsv, parquet or jsonl, and the ending of its compression or nothing; from the name."""
+    if pathlib.Path(path).is_dir():
+        raise TableError(f"{path} is a folder; the name of a file is accepted")
     endings = [ending.lower() for ending in pathlib.Path(path).suffixes]
     compression = endings.pop() if endings and endings[-1] in COMPRESSIONS else ""
     if not endings or endings[-1] not in KINDS:
@@ -30,6 +36,32 @@ def kind_of(path: str | os.PathLike[str]) -> tuple[str, str]:
     return kind, compression
 
 
+class Unpacked(io.RawIOBase):
+    """What is in a compressed file; refused where so much comes out of so little that it was made to fill a disk."""
+
+    def __init__(self, raw: IO[bytes], stream: IO[bytes], path: str) -> None:
+        self._raw, self._stream, self._path, self._count = raw, stream, path, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, room: Buffer) -> int:
+        view = memoryview(room).cast("B")
+        data = self._stream.read(len(view))
+        view[: len(data)] = data
+        self._count += len(data)
+        if self._count > MOST_UNPACKED and self._count > MOST_TIMES * self._raw.tell():
+            raise TableError(
+                f"{self._path} unpacks to more than {MOST_TIMES} times its size and {MOST_UNPACKED >> 20:,} MiB: it may have "
+                "been made to fill the disk. If you trust it, unpack it first, as zcat does, and give the unpacked file"
+            )
+        return len(data)
+
+    def close(self) -> None:
+        self._stream.close()
+        super().close()
+
+
 def open_bytes(path: str | os.PathLike[str]) -> tuple[IO[bytes], IO[bytes]]:
     """The file, and what is in it once decompressed; both to be closed."""
     raw = open(path, "rb")  # noqa: SIM115 (closed by the caller)
@@ -37,7 +69,10 @@ def open_bytes(path: str | os.PathLike[str]) -> tuple[IO[bytes], IO[bytes]]:
         start = raw.read(6)
         raw.seek(0)
         compression = next((ending for magic, ending in MAGIC.items() if start.startswith(magic)), "")
-        return raw, decompressed(raw, compression)
+        stream = decompressed(raw, compression)
+        return raw, cast(
+            "IO[bytes]", io.BufferedReader(Unpacked(raw, stream, os.fspath(path)), 1 << 17)
+        ) if compression else stream
     except BaseException:
         raw.close()
         raise

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import contextlib
 import json
 import lzma
@@ -32,8 +33,7 @@ class Table:
         with self._errors():
             _check_content(self.path, self.kind)
             self.schema = {"parquet": self._parquet_schema, "jsonl": self._json_schema}.get(self.kind, self._text_schema)()
-        names = self.schema.names
-        twice = sorted({name for name in names if names.count(name) > 1})
+        twice = sorted(name for name, count in collections.Counter(self.schema.names).items() if count > 1)
         if twice:
             raise TableError(f"{self.path}: two columns are named {twice[0]!r}; every column needs another name")
 
@@ -56,8 +56,8 @@ class Table:
             return self.schema
         kinds = dict.fromkeys(self.columns, pa.null())
         for batch in self.batches():
-            for name in self.columns:
-                kinds[name] = _kind_of_texts(batch.column(name), kinds[name])
+            for name, column in zip(kinds, batch.columns, strict=True):
+                kinds[name] = _kind_of_texts(column, kinds[name])
         return pa.schema([(name, pa.string() if kind == pa.null() else kind) for name, kind in kinds.items()])
 
     # --- CSV and TSV -----------------------------------------------------------------------------------------------------
@@ -126,8 +126,9 @@ class Table:
         import pyarrow as pa
 
         rows: list[dict[str, Any]] = []
+        kinds = dict(zip(self.schema.names, self.schema.types, strict=True))
         for row in self._json_rows():
-            rows.append({name: _json_value(row.get(name), self.schema.field(name).type) for name in self.columns})
+            rows.append({name: _json_value(row.get(name), kind) for name, kind in kinds.items()})
             if len(rows) == ROWS // 8:  # as Python objects they take many times the memory
                 yield pa.RecordBatch.from_pylist(rows, self.schema)
                 rows = []

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 STANDARD_OUTPUT = "-"
-SLICE = 1 << 12  # rows
+SLICE, FEW = 1 << 12, 32  # rows
 
 
 @contextlib.contextmanager
@@ -88,6 +88,9 @@ def _text_lines(batch: pa.RecordBatch, separator: str, missing: str) -> bytes:
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    if batch.num_rows < FEW:  # a table may have more columns than rows: Arrow takes long for each
+        columns_of_texts = [_few_texts(column, separator, missing) for column in batch.columns]
+        return "".join(separator.join(row) + "\n" for row in zip(*columns_of_texts, strict=True)).encode()
     columns = []
     for column in batch.columns:
         if pa.types.is_floating(column.type):
@@ -100,6 +103,19 @@ def _text_lines(batch: pa.RecordBatch, separator: str, missing: str) -> bytes:
         columns.append(pc.fill_null(text, missing))
     lines = pc.binary_join_element_wise(*columns, separator)
     return "".join(f"{line}\n" for line in lines.to_pylist()).encode()
+
+
+def _few_texts(column: pa.Array, separator: str, missing: str) -> list[str]:
+    """The same for a few values, by Python where they are texts."""
+    import pyarrow as pa
+
+    values = column.to_pylist()
+    if not pa.types.is_string(column.type):
+        kept = [None if isinstance(v, float) and v != v else v for v in values]
+        values = pa.array(kept, column.type).cast(pa.string()).to_pylist()
+    special = (separator, '"', "\r", "\n")
+    quoted = ('"' + v.replace('"', '""') + '"' if v and any(mark in v for mark in special) else v for v in values)
+    return [text or missing for text in quoted]
 
 
 def _json_lines(batch: pa.RecordBatch) -> bytes:

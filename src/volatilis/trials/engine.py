@@ -17,6 +17,7 @@ from volatilis._core.jobs import worker_count
 from volatilis.learners._base import Learner
 from volatilis.running.arguments import missing_policy
 from volatilis.tables import Table, arrow, column_named, open_table
+from volatilis.trials.fit_of_model import FitOfModel
 from volatilis.trials.groups import Group, Key, Rows, split
 from volatilis.trials.inputs import Inputs, Roles
 from volatilis.trials.measures import Column, check_chosen, columns_for, left_out
@@ -34,6 +35,8 @@ class Summary(NamedTuple):
     """What a run did: rows, groups, and per computed column the number of rows where it is not a finite number.
 
     left_out: per learner the measures that take long and were not requested.
+    blocks: how many there are, and how many of them have a label that a subject had before; 0 where no column names them
+    misfits: what speaks against the model, in words
     """
 
     rows: int
@@ -41,6 +44,9 @@ class Summary(NamedTuple):
     missing_outcomes: int
     not_finite: dict[str, int]
     left_out: dict[str, list[str]]
+    blocks: int = 0
+    blocks_again: int = 0
+    misfits: tuple[str, ...] = ()
 
 
 class Seen(NamedTuple):
@@ -89,6 +95,7 @@ class Engine:
         self._stop = threading.Event()
         self._rows = self._missing_outcomes = 0
         self._not_finite = {column.name: 0 for column in self.columns}
+        self._fit_of_model = FitOfModel(self.inputs, self._register)
         self._watchers = watchers
         for watcher in watchers:
             watcher.begin(self)
@@ -124,7 +131,12 @@ class Engine:
 
     def summary(self) -> Summary:
         """What was done so far."""
-        return Summary(self._rows, len(self._register), self._missing_outcomes, self._not_finite, self._left_out)
+        blocks = self.inputs.blocks
+        return Summary(
+            *(self._rows, len(self._register), self._missing_outcomes, self._not_finite, self._left_out),
+            *((0, 0) if blocks is None else (blocks.count, blocks.again)),
+            self._fit_of_model.misfits(),
+        )
 
     def learners(self) -> dict[tuple[str, Key], Learner]:
         """Every learner that ran, by label and group."""
@@ -144,6 +156,7 @@ class Engine:
         def find(name: str, use: str) -> str:
             return column_named(columns, name, table.path, use)
 
+        block = named.get("block", "block")
         return Roles(
             tuple(find(name, "the outcome") for name in request.outcome),
             tuple(find(named.get(name, name), "a group") for name in by),
@@ -154,6 +167,8 @@ class Engine:
                     find(c, f"a parameter of {r.text}") for r in (request.family, *request.learners) for c in r.columns()
                 )
             ),
+            block if block in {named.get(name, name) for name in by} else None,
+            tuple(find(name, "the context") for name in request.given),
         )
 
     def _computed_columns(self) -> list[Column]:
@@ -192,6 +207,7 @@ class Engine:
         self._rows += batch.num_rows
         for name, values in computed.items():
             self._not_finite[name] += int(np.count_nonzero(~np.isfinite(values)))
+        self._fit_of_model.see(rows, groups)
         for watcher in self._watchers:
             watcher.see(Seen(batch, rows, groups, computed))
         return computed

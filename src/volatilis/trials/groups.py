@@ -1,4 +1,4 @@
-"""Rows of a batch by group (subject, block or whatever the table is split by), and the order of trials within groups."""
+"""Rows of a batch by group (subject, block or whatever the table is split by), where blocks begin, and the order of trials."""
 
 from __future__ import annotations
 
@@ -35,8 +35,9 @@ class Rows(NamedTuple):
     first: int
     outcomes: np.ndarray
     trials: np.ndarray | None
-    resets: np.ndarray | None
+    resets: np.ndarray | None  # where learners start anew
     parameters: dict[str, np.ndarray]
+    given: np.ndarray | None = None  # the contexts of the outcomes
 
     def number_of(self, group: Group, i: int) -> int:
         """The number of the i-th row of a group."""
@@ -101,6 +102,42 @@ def _encoded(values: pa.Array, path: str, first_row: int, column: str) -> tuple[
     return np.array([number.get(label, -1) if label is not None else -1 for label in labels], dtype=np.int64)[codes], different
 
 
+class Blocks:
+    """Where blocks begin: where the label of a block changes within the rows of a subject. So a label may come again.
+
+    Remembers the last label of every subject (or whatever the other columns of --by are), and counts the blocks.
+    """
+
+    def __init__(self, path: str, others: Sequence[str], column: str) -> None:
+        self._path, self._others, self._column = path, others, column
+        self._last: dict[Key, str] = {}
+        self._seen: set[Key] = set()
+        self.count = self.again = 0
+
+    def begins(self, batch: pa.RecordBatch, first_row: int) -> np.ndarray:
+        """Which of the next rows begin a block."""
+        codes, labels = _encoded(batch.column(self._column), self._path, first_row, self._column)
+        others = [_encoded(batch.column(name), self._path, first_row, name) for name in self._others]
+        keys, outer = _numbered(others, batch.num_rows)
+        order = np.argsort(outer, kind="stable")  # subject after subject, each in the order of the table
+        new = np.diff(outer[order], prepend=-1) != 0
+        changes = new | (np.diff(codes[order], prepend=-1) != 0)
+        for place in np.flatnonzero(new).tolist():
+            changes[place] = labels[codes[order[place]]] != self._last.get(keys[outer[order[place]]])
+        ends = np.append(np.flatnonzero(new)[1:] - 1, len(order) - 1)[: len(keys)]
+        self._last |= {keys[outer[row]]: labels[codes[row]] for row in order[ends].tolist()}
+        self._count([(*keys[outer[row]], labels[codes[row]]) for row in order[changes].tolist()])
+        begins = np.zeros(batch.num_rows, dtype=bool)
+        begins[order[changes]] = True
+        return begins
+
+    def _count(self, blocks: list[Key]) -> None:
+        self.count += len(blocks)
+        before = len(self._seen)
+        self._seen.update(blocks)
+        self.again += len(blocks) - (len(self._seen) - before)
+
+
 class TrialOrder:
     """Checks that trial numbers increase within each group. Remembers the last trial of every group, and its row."""
 
@@ -119,6 +156,8 @@ class TrialOrder:
         trials = rows.trials[order]
         before = np.concatenate([[0.0], trials[:-1]])
         before[np.concatenate([[0], ends[:-1] + 1])] = self._last[numbers]
+        if rows.resets is not None:  # numbers may start again where a block begins
+            before[rows.resets[order]] = -np.inf
         if not (trials > before).all():
             for group, number in zip(groups, numbers.tolist(), strict=True):
                 self._check_one(rows, rows.trials[group.rows], group, number)
@@ -133,6 +172,8 @@ class TrialOrder:
 
     def _check_one(self, rows: Rows, trials: np.ndarray, group: Group, number: int) -> None:
         before = np.concatenate([self._last[number : number + 1], trials[:-1]])
+        if rows.resets is not None:
+            before[rows.resets[group.rows]] = -np.inf
         if (trials > before).all():
             return
         i = int(np.argmax(~(trials > before)))

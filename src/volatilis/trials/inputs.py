@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from volatilis.catalogue import make_family, make_learner, number
+from volatilis.families._base import Family
 from volatilis.learners._base import Learner
 from volatilis.running.arguments import step_events
 from volatilis.tables import TableError, counted, numbers, texts
-from volatilis.trials.groups import Group, Key, Rows, TrialOrder, shown
+from volatilis.trials.groups import Blocks, Group, Key, Rows, TrialOrder, shown
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -28,6 +29,8 @@ class Roles(NamedTuple):
     trial: str | None
     reset: str | None
     parameters: tuple[str, ...]
+    block: str | None = None  # one of `by`
+    given: tuple[str, ...] = ()
 
 
 class Inputs:
@@ -38,6 +41,8 @@ class Inputs:
         self._constants: dict[Key, dict[str, tuple[str, int]]] = {}
         self._made: dict[tuple[float, ...], list[Learner]] = {}
         self.trials = TrialOrder(path, roles.trial, roles.by)
+        others = tuple(name for name in roles.by if name != roles.block)
+        self.blocks = None if roles.block is None else Blocks(path, others, roles.block)
 
     @property
     def by(self) -> tuple[str, ...]:
@@ -55,8 +60,23 @@ class Inputs:
         if roles.reset is not None:
             marks = numbers(batch.column(roles.reset), path, first, roles.reset, "0 or 1")
             resets = (marks != 0.0) & ~np.isnan(marks)
+        if self.blocks is not None:
+            begins = self.blocks.begins(batch, first)
+            resets = begins if resets is None else resets | begins
         parameters = {name: np.array(texts(batch.column(name)), dtype=object) for name in roles.parameters}
-        return Rows(first, self.values(batch, roles.outcome, first), trials, resets, parameters)
+        given = self._contexts(batch, first) if roles.given else None
+        return Rows(first, self.values(batch, roles.outcome, first), trials, resets, parameters, given)
+
+    def _contexts(self, batch: pa.RecordBatch, first: int) -> np.ndarray:
+        """The first column says which context it is, by number or by name; others are regressors."""
+        names, declared = self._roles.given, self._request.contexts
+        try:
+            columns = [numbers(batch.column(name), self._path, first, name) for name in names[1 if declared else 0 :]]
+        except TableError as error:
+            raise TableError(f"{error}; name the contexts with --contexts where they are texts") from None
+        if declared:
+            columns.insert(0, self._codes(batch.column(names[0]), names[0], first, declared, "contexts"))
+        return columns[0] if len(columns) == 1 else np.stack(columns, axis=1)
 
     def values(self, batch: pa.RecordBatch, names: Sequence[str], first: int) -> np.ndarray:
         """Columns of outcomes, or of what people predict: one number per row, or a row of numbers."""
@@ -73,29 +93,35 @@ class Inputs:
             raise
 
     def _categories(self, values: pa.Array, column: str, first: int) -> np.ndarray:
-        codes: dict[str | None, float] = {name: float(code) for code, name in enumerate(self._request.categories)}
+        return self._codes(values, column, first, self._request.categories, "categories")
+
+    def _codes(self, values: pa.Array, column: str, first: int, names: tuple[str, ...], what: str) -> np.ndarray:
+        codes: dict[str | None, float] = {name: float(code) for code, name in enumerate(names)}
         numbers = np.array([np.nan if text is None else codes.get(text, -1.0) for text in texts(values)])
         if (numbers < 0.0).any():
             i = int(np.argmax(numbers < 0.0))
             declared, value = ", ".join(map(repr, codes)), texts(values)[i]
-            raise TableError(
-                f"{self._path}: row {first + i}, column {column!r}: {value!r} is not one of the categories: {declared}"
-            )
+            raise TableError(f"{self._path}: row {first + i}, column {column!r}: {value!r} is not one of the {what}: {declared}")
         return numbers
 
     # --- observations ----------------------------------------------------------------------------------------------------
 
     def steps(self, rows: Rows, group: Group, learner: Learner) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """A group's observations as its family has them, what happens at each step, and which are missing."""
-        outcomes = rows.outcomes[group.rows]
+        outcomes, family = rows.outcomes[group.rows], learner.family
+        given = rows.given[group.rows] if rows.given is not None and family.context_width() else None
         try:
-            values, absent = learner.family.observations(outcomes)
+            values, absent = family.observations(outcomes, given)
         except (ValueError, TypeError):
-            raise self._refused(rows, group, outcomes, learner.family.observations) from None
+
+            def observe(part: slice) -> object:
+                return family.observations(outcomes[part], None if given is None else given[part])
+
+            raise self._refused(rows, group, len(outcomes), observe) from None
         try:
             learner.check_observations(values)
         except (ValueError, TypeError):
-            raise self._refused(rows, group, values, learner.check_observations) from None
+            raise self._refused(rows, group, len(values), lambda part: learner.check_observations(values[part])) from None
         if absent.any() and self._request.missing == "error":
             raise TableError(
                 f"{self._where(rows, group, int(np.argmax(absent)))}: the outcome is missing; "
@@ -104,17 +130,17 @@ class Inputs:
         reset = None if rows.resets is None else rows.resets[group.rows]
         return values, step_events(absent, reset, self._request.missing), absent
 
-    def _refused(self, rows: Rows, group: Group, outcomes: np.ndarray, accept: Callable[[np.ndarray], object]) -> TableError:
+    def _refused(self, rows: Rows, group: Group, count: int, accept: Callable[[slice], object]) -> TableError:
         """Names the first outcome that is not accepted, located by halving."""
 
         def refusal(low: int, high: int) -> str | None:
             try:
-                accept(outcomes[low:high])
+                accept(slice(low, high))
             except (ValueError, TypeError) as error:
                 return str(error)
             return None
 
-        low, high = 0, len(outcomes)
+        low, high = 0, count
         while high - low > 1:
             middle = (low + high) // 2
             low, high = (low, middle) if refusal(low, middle) is not None else (middle, high)
@@ -152,13 +178,33 @@ class Inputs:
         named, categories = len(self._request.categories), family.categories() or 2  # numbers may be named 0 and 1
         if named and named != categories:
             raise ValueError(f"--categories names {named} categories, but the family has {categories}")
-        width, given = family.observations([])[0].shape[1:], len(self._roles.outcome)
-        if width != (given,) and (width or given > 1):
+        learners = [make_learner(recipe, family, parameters) for recipe in self._request.learners]
+        self._check_columns(family, learners)
+        return learners
+
+    def _check_columns(self, family: Family, learners: Sequence[Learner]) -> None:
+        """As many columns as an observation and its context have numbers."""
+        outcome, given = len(self._roles.outcome), len(self._roles.given)
+        if self._request.contexts and not given:
+            raise ValueError("--contexts names the contexts in a column; say with --given which one it is")
+        widths = {learner.family.context_width() for learner in learners}
+        if given and not any(widths):
             raise ValueError(
-                f"an observation of this family has {counted(width[0] if width else 1, 'number')}; --outcome names "
-                f"{counted(given, 'column')}"
+                "--given has no effect: neither the family nor a learner has contexts; the family given:FAMILY;contexts=K "
+                "has, and the learner per-context:LEARNER;contexts=K"
             )
-        return [make_learner(recipe, family, parameters) for recipe in self._request.learners]
+        for width in widths - {0}:
+            if given not in (0, width):
+                raise ValueError(f"the context has {counted(width, 'number')}; --given names {counted(given, 'column')}")
+            if not given and outcome == 1:
+                raise ValueError(f"this model has contexts; name their column with --given ({counted(width, 'column')})")
+        width_of_one = family.observations([])[0].shape[1:]
+        if not family.context_width() and not (any(widths) and not given):
+            if width_of_one != (outcome,) and (width_of_one or outcome > 1):
+                raise ValueError(
+                    f"an observation of this family has {counted(width_of_one[0] if width_of_one else 1, 'number')}; "
+                    f"--outcome names {counted(outcome, 'column')}"
+                )
 
     def check_constant(self, rows: Rows, group: Group) -> None:
         """A parameter that stands in a column must be the same in all rows of a group."""

@@ -48,6 +48,15 @@ MEASURES = {
             "Logarithm of the outcome's probability given all before, the possibility of a change included.",
         ),
         Measure(
+            "outlier_probability", "none, 0 to 1", "before", "Probability that the outcome is an outlier, which tells nothing."
+        ),
+        Measure(
+            "change_probability",
+            "none, 0 to 1",
+            "before",
+            "Probability of a change before the outcome, where the learner learns it from the outcomes so far.",
+        ),
+        Measure(
             "bayesian_surprise",
             "nats",
             "before",

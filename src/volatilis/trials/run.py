@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, NamedTuple
 
-from volatilis._core.terminal import console_of
+from volatilis._core.terminal import console_of, plain
 from volatilis.catalogue import Recipe
 from volatilis.learners._base import Learner
 from volatilis.tables import counted, empty_as_missing, kind_of, writer
@@ -31,6 +31,8 @@ class RunRequest(NamedTuple):
     learners    from `volatilis.catalogue.parse_learners`
     by          the columns whose values make the groups; None: those of subject, session and block that the table has
     outcome     the outcome's column, or several for a vector
+    given       the column of the context, for a family or learner that has contexts; several for regressors
+    contexts    the names of the contexts in their order, where they are texts
     trial       the column that numbers the trials, to check their order; None: trial, if the table has it; "none": no check
     reset       a column that is not 0 where a learner starts anew
     measures    None: all but those that take long; or names, or ("all",)
@@ -54,6 +56,8 @@ class RunRequest(NamedTuple):
     seed: int = 0
     workers: int | None = None
     named: tuple[tuple[str, str], ...] = ()
+    given: tuple[str, ...] = ()
+    contexts: tuple[str, ...] = ()
 
 
 class Result(NamedTuple):
@@ -169,7 +173,8 @@ def show_summary(summary: Summary, *outputs: str) -> None:
 
     where = "".join(f" -> {out}" for out in outputs if out != "-")
     columns = counted(len(summary.not_finite), "column")
-    say(f"{summary.rows:,} rows in {counted(summary.groups, 'group')}, {columns} computed{where}")
+    blocks = f" ({counted(summary.blocks, 'block')}: one begins where its label changes)" if summary.blocks else ""
+    say(f"{summary.rows:,} rows in {counted(summary.groups, 'group')}{blocks}, {columns} computed{where}")
     slow = {name for names in summary.left_out.values() for name in names}
     if slow:
         labels = ", ".join(label for label, names in summary.left_out.items() if names)
@@ -181,3 +186,10 @@ def show_summary(summary: Summary, *outputs: str) -> None:
         more = count - summary.missing_outcomes
         if more > 0:
             say(f"[yellow]{name}[/yellow] is not a finite number in {more:,} rows with an outcome")
+
+
+def show_misfits(misfits: Sequence[str]) -> None:
+    """What speaks against a model, on standard error: also where no summary is wanted."""
+    console = console_of(stderr=True)
+    for text in misfits:
+        console.print(f"[yellow]warning[/yellow]: {plain(text)}", soft_wrap=True)

@@ -1,6 +1,6 @@
 """Streams of lines: an estimate and an alarm at each line, one small state per key, kept over kill -9."""
 
 from volatilis.watching.request import Summary, WatchRequest
-from volatilis.watching.watcher import watch
+from volatilis.watching.watcher import NoGoodLineError, watch
 
-__all__ = ["Summary", "WatchRequest", "watch"]
+__all__ = ["NoGoodLineError", "Summary", "WatchRequest", "watch"]

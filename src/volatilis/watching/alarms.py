@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from volatilis.changepoints import AlarmRule, KeyedAlarms
 from volatilis.learners._base import Learner
 from volatilis.running.drivers import Outputs
 from volatilis.running.steps import defined_readouts
@@ -39,7 +40,7 @@ class Alarms:
 
     def __init__(self, rules: Rules) -> None:
         self.rules = rules
-        self.longest: list[float] = []
+        self._longest: list[float] = []
 
     def of(self, out: Outputs, numbers: np.ndarray, observed: np.ndarray) -> np.ndarray:
         """Whether there is an alarm at each line, for the numbers of the keys. Time that passes raises none."""
@@ -51,9 +52,7 @@ class Alarms:
         return raised
 
     def _fallen(self, share: float, run_lengths: np.ndarray, numbers: np.ndarray, observed: np.ndarray) -> np.ndarray:
-        longest = self.longest
-        if len(numbers):
-            longest += [0.0] * (int(numbers.max()) + 1 - len(longest))
+        longest = self._longest
         fallen = np.zeros(len(numbers), dtype=bool)
         steps = zip(numbers.tolist(), run_lengths.tolist(), observed.tolist(), strict=True)
         for i, (number, run_length, is_observed) in enumerate(steps):
@@ -62,3 +61,40 @@ class Alarms:
             elif run_length > longest[number]:
                 longest[number] = run_length
         return fallen
+
+    # --- what is remembered of keys ----------------------------------------------------------------------------------------
+
+    def renew(self, numbers: list[int], count: int) -> None:
+        """These keys start anew; there are numbers up to `count`."""
+        self._longest += [0.0] * (count - len(self._longest))
+        for number in numbers:
+            self._longest[number] = 0.0
+
+    def arrays(self, numbers: np.ndarray) -> dict[str, np.ndarray]:
+        return {"alarms.longest": np.array(self._longest, dtype=np.float64)[numbers]}
+
+    def set_arrays(self, arrays: dict[str, np.ndarray], count: int) -> None:
+        """As `arrays` gave them, for numbers from 0. Raises ValueError where they are something else."""
+        longest = arrays["alarms.longest"]
+        if longest.shape != (count,) or longest.dtype != np.float64 or not np.isfinite(longest).all():
+            raise ValueError("the longest run lengths are not valid")
+        self._longest = longest.tolist()
+
+
+class CalibratedAlarms:
+    """The same for a rule of `volatilis calibrate`."""
+
+    def __init__(self, rule: AlarmRule) -> None:
+        self.rule, self._keyed = rule, KeyedAlarms(rule)
+
+    def of(self, out: Outputs, numbers: np.ndarray, observed: np.ndarray) -> np.ndarray:
+        return self._keyed.of(self.rule.statistics_of(out), numbers, observed)
+
+    def renew(self, numbers: list[int], count: int) -> None:
+        self._keyed.renew(np.array(numbers, dtype=np.int64))
+
+    def arrays(self, numbers: np.ndarray) -> dict[str, np.ndarray]:
+        return self._keyed.arrays(numbers)
+
+    def set_arrays(self, arrays: dict[str, np.ndarray], count: int) -> None:
+        self._keyed.set_arrays(arrays, count)

@@ -1,16 +1,24 @@
-"""Which fields of a line are the key and the observation, and how one is read."""
+"""Which fields of a line are the key, the observation, its time and what is passed on, and how one is read."""
 
 from __future__ import annotations
 
+import datetime
 import difflib
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple, cast
+import math
+import operator
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from volatilis.tables.columns import MISSING
 
 Key = str | tuple[str, ...]  # one text, or several where several fields make the key; () where lines have no key
+MOST_NAMED = 20  # fields in a message
+LATEST = 1e11  # seconds since 1970: the year 5138; beyond it are milliseconds
+UTC = datetime.UTC
+NO_TIMES = np.zeros(0)
+NOT_ACCEPTED = (ValueError, KeyError, TypeError, OverflowError, RecursionError)  # by what reads many lines at once
 
 
 class BadLineError(ValueError):
@@ -18,60 +26,174 @@ class BadLineError(ValueError):
 
 
 class Fields(NamedTuple):
-    """The names of the key's fields and of the observation's; `width` is the length of a vector, or None for one number."""
+    """The names of the key's fields, of the observation's, of its time and of those that are passed on.
+
+    `width` is the length of a vector, or None for one number.
+    """
 
     key: tuple[str, ...]
     values: tuple[str, ...]
     width: int | None
     categories: dict[str, float]
     takes_booleans: bool
+    time: str | None = None
+    keep: tuple[str, ...] = ()
+
+    @property
+    def needed(self) -> dict[str, str]:
+        """What every line must have, each with the option that names it."""
+        options = {"--value": self.values, "--key": self.key, "--time": (self.time,) if self.time else ()}
+        return {name: option for option, names in options.items() for name in names}
 
 
 class Record(NamedTuple):
-    """One line: its key or None, its observation as a number or a list of them."""
+    """One line: its key or None, its observation as a number or a list of them, its time or None, and what is passed on."""
 
     key: Key | None
     value: float | list[float]
+    time: float | None = None
+    kept: tuple[object, ...] = ()
 
 
 class Records(NamedTuple):
-    """The keys, a text each or a tuple of several, and the observations as numbers, NaN where missing."""
+    """Several lines: the keys, the observations, NaN where missing, the times in seconds, and of each field that is passed on
+    the values. Keys and times are empty where lines have none."""
 
     keys: Sequence[Key]
     values: np.ndarray
+    times: np.ndarray
+    kept: Sequence[Sequence[object]]
 
 
-def one_number(value: object, name: str, fields: Fields) -> float:
-    """A field's value as a number, NaN where it is missing."""
+# --- nested fields -----------------------------------------------------------------------------------------------------------
+
+
+def getter(name: str) -> Callable[[Any], Any]:
+    """Takes a field from an object: by its name or, where the object has no such field, along the dots in it (m.value, m.0.x).
+
+    Raises KeyError where it is not there.
+    """
+    if "." not in name:
+        return operator.itemgetter(name)
+    parts = name.split(".")
+
+    def get(row: Any) -> Any:
+        if name in row:
+            return row[name]
+        value = row
+        for part in parts:
+            if isinstance(value, dict):
+                value = value[part]
+            elif isinstance(value, list) and part.isdecimal() and len(part) < 10 and int(part) < len(value):
+                value = value[int(part)]
+            else:
+                raise KeyError(name)
+        return value
+
+    return get
+
+
+def optional_getter(name: str) -> Callable[[Any], Any]:
+    """The same for a field that may be missing: None then."""
+    get = getter(name)
+
+    def get_or_none(row: Any) -> Any:
+        try:
+            return get(row)
+        except KeyError:
+            return None
+
+    return get_or_none
+
+
+# --- observations ------------------------------------------------------------------------------------------------------------
+
+
+def one_number(value: object, what: str, fields: Fields) -> float:
+    """A value as a number, NaN where it is missing; `what` it is, for messages."""
     if isinstance(value, str):
         text = value.strip()
         if text.lower() in MISSING:
             return np.nan
         if fields.categories:
-            return _category(text, name, fields)
+            return _category(text, what, fields)
         try:
             if "_" in text:
                 raise ValueError
             return float(text)
         except ValueError:
             comma = " (a decimal point, not a comma)" if "," in text else ""
-            raise BadLineError(f"{name!r} is {text!r}, not a number{comma}") from None
+            raise BadLineError(f"{what} is {shown(text)}, not a number{comma}") from None
     if value is None:
         return np.nan
     if not isinstance(value, (int, float)) or (isinstance(value, bool) and not fields.takes_booleans):
-        raise BadLineError(f"{name!r} is not a number")
+        raise BadLineError(f"{what} is {_kind(value)}, not a number")
     if fields.categories:
-        return _category(str(value), name, fields)
+        return _category(str(value), what, fields)
     try:
         return float(value)
     except OverflowError:
-        raise BadLineError(f"{name!r} has too many digits for a number") from None
+        raise BadLineError(f"{what} has too many digits for a number") from None
 
 
-def _category(text: str, name: str, fields: Fields) -> float:
+def _kind(value: object) -> str:
+    return "true or false" if isinstance(value, bool) else "an object" if isinstance(value, dict) else "a list"
+
+
+def _category(text: str, what: str, fields: Fields) -> float:
     if text not in fields.categories:
-        raise BadLineError(f"{name!r} is {text!r}, a category that --categories does not name")
+        raise BadLineError(f"{what} is {shown(text)}, a category that --categories does not name")
     return fields.categories[text]
+
+
+# --- times -------------------------------------------------------------------------------------------------------------------
+
+
+def one_time(value: object, name: str) -> float:
+    """Seconds since 1970, from such a number or from an ISO time; one without a time zone is in UTC."""
+    try:
+        seconds = iso_seconds(value) if isinstance(value, str) else _plain_number(value)
+    except (ValueError, OverflowError):
+        if value is None or (isinstance(value, str) and is_missing(value)):
+            raise BadLineError(f"{name!r} is missing; it is the time, so every line needs it") from None
+        accepted = "an ISO time, such as 2026-01-31T09:30:00Z, or seconds since 1970 are accepted"
+        raise BadLineError(f"{name!r} is {shown(str(value))}, not a time; {accepted}") from None
+    if not abs(seconds) <= LATEST:
+        hint = "; are these milliseconds? Seconds are accepted" if math.isfinite(seconds) else ""
+        raise BadLineError(f"{name!r} is {shown(str(value))}, which is no time in seconds since 1970{hint}")
+    return seconds
+
+
+def iso_seconds(text: str) -> float:
+    """From a text; ValueError where it is no time."""
+    text = text.strip()
+    try:
+        moment = datetime.datetime.fromisoformat(text) if "-" in text or "T" in text else None
+    except ValueError:
+        moment = None
+    if moment is None:
+        if "_" in text:
+            raise ValueError
+        return float(text)
+    return (moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)).timestamp()
+
+
+def seconds_of(values: Sequence[Any]) -> np.ndarray:
+    """Times all at once; raises where one needs a closer look."""
+    convert: Callable[[Any], float] = iso_seconds if set(map(type, values)) == {str} else lambda value: one_time(value, "")
+    seconds = np.array(list(map(convert, values)), dtype=np.float64)
+    if not (np.abs(seconds) <= LATEST).all():
+        raise ValueError
+    return seconds
+
+
+def _plain_number(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise ValueError
+    return float(value)
+
+
+# --- keys --------------------------------------------------------------------------------------------------------------------
 
 
 def one_key(parts: Iterable[object], names: Iterable[str]) -> Key:
@@ -87,10 +209,9 @@ def key_text(part: object, name: str) -> str:
     if isinstance(part, float) and part.is_integer():
         part = int(part)
     if isinstance(part, (dict, list)):
-        what = "an object" if isinstance(part, dict) else "a list"
-        raise BadLineError(f"{name!r} is {what}; it is the key, so a text or a number is accepted")
+        raise BadLineError(f"{name!r} is {_kind(part)}; it is the key, so a text or a number is accepted")
     text = part.strip() if isinstance(part, str) else str(part) if isinstance(part, (int, float)) else ""
-    if _is_missing(text):
+    if is_missing(text):
         raise BadLineError(f"{name!r} is missing; it is the key, so every line needs it")
     if not _is_text(text):
         raise BadLineError(f"{name!r} is not valid text: it contains half a character of UTF-16")
@@ -102,10 +223,10 @@ def keys_are_fine(keys: Iterable[Key]) -> bool:
     different = set(keys)
     several = bool(different) and isinstance(next(iter(different)), tuple)
     texts = {text for key in different for text in key} if several else cast("set[str]", different)
-    return not any(map(_is_missing, texts)) and _is_text("".join(texts))
+    return not any(map(is_missing, texts)) and _is_text("".join(texts))
 
 
-def _is_missing(text: str) -> bool:
+def is_missing(text: str) -> bool:
     return text.strip().lower() in MISSING
 
 
@@ -117,12 +238,18 @@ def _is_text(text: str) -> bool:
     return True
 
 
+# --- messages ----------------------------------------------------------------------------------------------------------------
+
+
 def no_field(name: str, present: Iterable[str]) -> str:
     """For messages: what there is instead."""
     names = list(present)
+    listed = ", ".join(map(repr, names[:MOST_NAMED])) + (
+        f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
+    )
     close = difflib.get_close_matches(name.lower(), [n.lower() for n in names], 1)
     hint = "".join(f"; did you mean {n!r}?" for n in names if close and n.lower() == close[0])
-    return f"there is no field {name!r}; the fields are {', '.join(map(repr, names)) or 'none'}{hint}"
+    return f"there is no field {name!r}; the fields are {listed or 'none'}{hint}"
 
 
 def shown(line: str) -> str:

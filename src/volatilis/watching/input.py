@@ -1,89 +1,22 @@
-"""Whole lines from standard input, from a file, or from a file that grows: all that are there, without waiting for more.
-
-A place in the input is known again by the bytes before it, so that a watcher goes on where an earlier one stopped.
-"""
+"""Whole lines from standard input, from a file, or from a file that grows: all that are there, without waiting for more."""
 
 from __future__ import annotations
 
-import hashlib
 import os
 import stat
 import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
+from volatilis.watching.places import Place, SavedPlace, place_in_file
+
 if TYPE_CHECKING:
-    from volatilis.watching.watcher import Waiting
+    from volatilis.watching.waiting import Waiting
 
 BLOCK = 1 << 16  # bytes that are read at a time
 LONGEST = 1 << 20  # bytes of a line
 LOOK = 0.1  # seconds between two looks at a file that is followed
 STANDARD_INPUT = "-"
-SEEN = 4096  # bytes at the beginning of an input, and before the place, that are compared
-
-
-class Place(NamedTuple):
-    """After so many bytes and lines; `begin` and `before` are the first bytes and the last ones before the place.
-
-    in_line: the last line was taken without a newline, since the input ended there.
-    """
-
-    position: int = 0  # in bytes
-    lines: int = 0
-    begin: bytes = b""
-    before: bytes = b""
-    in_line: bool = False
-
-    def after(self, data: bytes, lines: int) -> Place:
-        if not data:
-            return self
-        begin = self.begin if len(self.begin) == SEEN else self.begin + data[: SEEN - len(self.begin)]
-        before = data[-SEEN:] if len(data) >= SEEN else (self.before + data)[-SEEN:]
-        return Place(self.position + len(data), self.lines + lines, begin, before, not data.endswith(b"\n"))
-
-    def to_data(self) -> dict[str, object]:
-        """For a state file: no content of the input, only digests."""
-        digests = {"begin": _digest(self.begin), "before": _digest(self.before)}
-        return {"position": self.position, "lines": self.lines, "in_line": self.in_line, **digests}
-
-
-class SavedPlace(NamedTuple):
-    """A place as it stands in a state file."""
-
-    position: int
-    lines: int
-    begin: str
-    before: str
-    in_line: bool
-
-    @classmethod
-    def from_data(cls, data: object) -> SavedPlace:
-        kinds = {"position": int, "lines": int, "begin": str, "before": str, "in_line": bool}
-        if not isinstance(data, dict) or {name: type(value) for name, value in data.items()} != kinds:
-            raise ValueError("the saved position in the input is not valid")
-        if data["position"] < 0 or data["lines"] < 0:
-            raise ValueError("the saved position is before the beginning of the input")
-        return cls(**data)
-
-    def found_in(self, descriptor: int) -> Place | None:
-        """The same place in a file; None where another content stands before it, or the file is shorter."""
-        place = place_in_file(descriptor, self.position)
-        return place._replace(lines=self.lines, in_line=self.in_line) if place is not None and self.fits(place) else None
-
-    def fits(self, place: Place) -> bool:
-        return self.position == place.position and (self.begin, self.before) == (_digest(place.begin), _digest(place.before))
-
-
-def place_in_file(descriptor: int, position: int) -> Place | None:
-    """The place after so many bytes of a file, its lines not counted; None where the file is shorter."""
-    if os.fstat(descriptor).st_size < position:
-        return None
-    count = min(SEEN, position)
-    return Place(position, 0, os.pread(descriptor, count, 0), os.pread(descriptor, count, position - count))
-
-
-def _digest(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
 
 
 class Block(NamedTuple):
@@ -92,6 +25,20 @@ class Block(NamedTuple):
     data: bytes
     lines_before: int
     begins: bool  # with the first byte of an input
+    ended: bool = False  # nothing follows it
+
+    @property
+    def lines(self) -> int:
+        return self.data.count(b"\n") + (not self.data.endswith(b"\n"))
+
+    def first(self, lines: int) -> bytes:
+        """So many of its lines, from the first."""
+        end = 0
+        for _ in range(lines):
+            end = self.data.find(b"\n", end) + 1
+            if end == 0:
+                return self.data
+        return self.data[:end]
 
 
 class Lines:
@@ -105,20 +52,35 @@ class Lines:
             raise ValueError("--follow needs the name of a file; standard input is read as it comes anyway")
         self.name = "standard input" if path == STANDARD_INPUT else path
         self._path, self._follow, self._report = path, follow, report
-        self._descriptor = self._open()
-        self._is_file = stat.S_ISREG(os.fstat(self._descriptor).st_mode)
-        if follow and not self._is_file:
-            raise ValueError(f"{path} is not a regular file; leave --follow out to read it as it comes")
         self._rest, self._ended, self._skip_line = b"", False, False
+        self._descriptor: int | None = None
+        self._saved: SavedPlace | None = None  # to go on from, once the file is there
+        self._is_file = True
         self.place = Place()
         self.goes_on = False  # a pipe that goes on where another ended, so that a header need not come again
-        offset = os.lseek(self._descriptor, 0, os.SEEK_CUR) if self._is_file else 0
+        if follow and not os.path.exists(path):
+            report(f"waiting for {path}, which is not there yet")
+        else:
+            self._begin_with(self._open())
+
+    def _begin_with(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._is_file = stat.S_ISREG(os.fstat(descriptor).st_mode)
+        if self._follow and not self._is_file:
+            raise ValueError(f"{self._path} is not a regular file; leave --follow out to read it as it comes")
+        offset = os.lseek(descriptor, 0, os.SEEK_CUR) if self._is_file else 0
         if offset:  # someone before us read a part of it
-            self.place = place_in_file(self._descriptor, offset) or Place()
+            self.place = place_in_file(descriptor, offset) or Place()
 
     def close(self) -> None:
-        if self._path != STANDARD_INPUT:
+        if self._descriptor is not None and self._path != STANDARD_INPUT:
             os.close(self._descriptor)
+
+    def waits(self) -> int | None:
+        """The bytes of a file that were not taken yet; None of a pipe, of which nobody knows."""
+        if self._descriptor is None or not self._is_file:
+            return None
+        return max(0, os.fstat(self._descriptor).st_size - self.place.position)
 
     # --- going on --------------------------------------------------------------------------------------------------------
 
@@ -128,6 +90,9 @@ class Lines:
             raise ValueError(
                 "--replay is for a pipe that starts again from its beginning; a file goes on where it was left anyway"
             )
+        if self._descriptor is None:
+            self._saved = saved
+            return
         if self._is_file:
             place = saved.found_in(self._descriptor)
             if place is None:
@@ -139,7 +104,7 @@ class Lines:
                 return
             os.lseek(self._descriptor, saved.position, os.SEEK_SET)
         elif replay:
-            place = self._skip(saved, waiting)
+            place = self._skip(self._descriptor, saved, waiting)
             if place is None:  # a signal came
                 return
         else:
@@ -147,15 +112,15 @@ class Lines:
             return
         self.place, self._skip_line = place, saved.in_line
 
-    def _skip(self, saved: SavedPlace, waiting: Waiting) -> Place | None:
+    def _skip(self, descriptor: int, saved: SavedPlace, waiting: Waiting) -> Place | None:
         """Read a pipe again up to the place; what is read must be what was read before."""
         place = Place()
         while place.position < saved.position:
-            if not waiting.wait(self._descriptor, None):
+            if not waiting.wait(descriptor, None):
                 if waiting.caught is not None:
                     return None
                 continue
-            data = os.read(self._descriptor, min(BLOCK, saved.position - place.position))
+            data = os.read(descriptor, min(BLOCK, saved.position - place.position))
             if not data:
                 raise ValueError(
                     f"{self.name} ended after {place.position} bytes, but {saved.position} were read before; leave --replay out "
@@ -175,31 +140,61 @@ class Lines:
 
     def next_block(self, waiting: Waiting, seconds: float | None) -> Block | None:
         """The whole lines that are there now; None if none came in that time, or a signal did, or the input ended."""
-        if not self._ready(waiting, seconds):
+        if self._descriptor is None and not self._is_there(waiting, seconds):
             return None
-        data = os.read(self._descriptor, BLOCK)
+        if not self._ready(self._opened, waiting, seconds):
+            return None
+        data = os.read(self._opened, BLOCK)
         if not data:
             return self._at_end()
         if self._skip_line and not (data := self._without_rest_of_line(data)):
             return None
         whole, newline, rest = (self._rest + data).rpartition(b"\n")
-        if len(rest) > LONGEST:
-            number = self.place.lines + whole.count(b"\n") + (2 if newline else 1)
-            raise ValueError(f"{self.name}: line {number} has more than {LONGEST:,} bytes; JSON lines or CSV are accepted")
+        self._check_lengths(whole + newline + rest)
         self._rest = rest
         return self._block(whole + newline) if newline else None
+
+    def _check_lengths(self, data: bytes) -> None:
+        if len(data) <= LONGEST:
+            return
+        for i, line in enumerate(data.split(b"\n")):
+            if len(line) > LONGEST:
+                number = self.place.lines + i + 1
+                raise ValueError(f"{self.name}: line {number} has more than {LONGEST:,} bytes; JSON lines or CSV are accepted")
+
+    def _is_there(self, waiting: Waiting, seconds: float | None) -> bool:
+        """Whether the file that is waited for has come; then it is opened."""
+        if not os.path.exists(self._path):
+            return self._nothing_new(waiting, seconds)
+        self._begin_with(self._open())
+        if self._saved is not None:
+            saved, self._saved = self._saved, None
+            self.go_on(saved, False, waiting)
+        return True
+
+    @property
+    def _opened(self) -> int:
+        if self._descriptor is None:
+            raise RuntimeError(f"{self.name} is not open")
+        return self._descriptor
 
     def take(self, data: bytes, lines: int) -> None:
         """These lines, the first of those that `next_block` gave, were dealt with."""
         self.place = self.place.after(data, lines)
 
-    def _block(self, data: bytes) -> Block:
-        return Block(data, self.place.lines, self.place.position == 0)
+    def give_back(self, data: bytes) -> None:
+        """These lines, the last of those that `next_block` gave, belong to a record that is not whole yet: they come again."""
+        self._rest = data + self._rest
 
-    def _ready(self, waiting: Waiting, seconds: float | None) -> bool:
+    def _block(self, data: bytes, ended: bool = False) -> Block:
+        return Block(data, self.place.lines, self.place.position == 0, ended)
+
+    def _ready(self, descriptor: int, waiting: Waiting, seconds: float | None) -> bool:
         if self._is_file:
-            return not self._follow or self._grown() or self._replaced() or self._nothing_new(waiting, seconds)
-        return waiting.wait(self._descriptor, seconds)
+            return (
+                not self._follow or self._grown(descriptor) or self._replaced(descriptor) or self._nothing_new(waiting, seconds)
+            )
+        return waiting.wait(descriptor, seconds)
 
     def _nothing_new(self, waiting: Waiting, seconds: float | None) -> bool:
         waiting.wait(None, LOOK if seconds is None else min(LOOK, seconds))
@@ -210,7 +205,7 @@ class Lines:
             return None
         self._ended = True
         data, self._rest = self._rest, b""
-        return self._block(data) if data else None
+        return self._block(data, ended=True) if data else None
 
     def _without_rest_of_line(self, data: bytes) -> bytes:
         """The last line was taken when the input ended without a newline. What follows is that newline, or that line grew."""
@@ -225,21 +220,21 @@ class Lines:
 
     # --- a file that is followed -----------------------------------------------------------------------------------------
 
-    def _grown(self) -> bool:
+    def _grown(self, descriptor: int) -> bool:
         """Whether there is more to read in the file that is open."""
-        size, read = os.fstat(self._descriptor).st_size, self.place.position + len(self._rest)
+        size, read = os.fstat(descriptor).st_size, self.place.position + len(self._rest)
         if size == read:
             return False
         before = self.place.before
-        if size < read or os.pread(self._descriptor, len(before), self.place.position - len(before)) != before:
+        if size < read or os.pread(descriptor, len(before), self.place.position - len(before)) != before:
             self._report(f"{self.name} was cut or rewritten after line {self.place.lines}: it is read from its beginning")
             self._begin()
         return True
 
-    def _replaced(self) -> bool:
+    def _replaced(self, descriptor: int) -> bool:
         """Whether another file has the name now: a log that was rotated. Then that is read from now on."""
         try:
-            now, then = os.stat(self._path), os.fstat(self._descriptor)
+            now, then = os.stat(self._path), os.fstat(descriptor)
         except FileNotFoundError:
             return False  # the new one is not there yet
         if (now.st_dev, now.st_ino) == (then.st_dev, then.st_ino):
@@ -248,13 +243,13 @@ class Lines:
             shown = self._rest[:60]
             self._report(f"{self.name}: the earlier file ended within line {self.place.lines + 1}, which is left out: {shown!r}")
         self._report(f"{self.name} is another file now, after line {self.place.lines}: it is read from its beginning")
-        os.close(self._descriptor)
+        os.close(descriptor)
         self._descriptor = self._open()
         self._begin()
         return True
 
     def _begin(self) -> None:
-        os.lseek(self._descriptor, 0, os.SEEK_SET)
+        os.lseek(self._opened, 0, os.SEEK_SET)
         self.place, self._rest, self._skip_line = Place(), b"", False
 
     def _open(self) -> int:

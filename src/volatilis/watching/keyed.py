@@ -15,9 +15,11 @@ from volatilis._compiler import Call
 from volatilis._core.seeds import generator_key, named_seed
 from volatilis.learners._base import Learner, State, put
 from volatilis.running import drivers
+from volatilis.running.arguments import with_recent
 from volatilis.running.drivers import Outputs, outputs
 from volatilis.running.steps import defined_readouts
 from volatilis.watching.fields import Key
+from volatilis.watching.keys import Keys
 
 ROWS = 1 << 12  # lines that native code takes at a time
 FIRST_STATES = 16  # of a pool; it doubles as needed
@@ -26,7 +28,7 @@ COMPILING = "compiling this learner: this takes some seconds, once; later starts
 
 
 class Pool:
-    """States with the same room. Rows of keys that moved on are used again."""
+    """States with the same room. Rows of keys that moved on or were forgotten are used again."""
 
     def __init__(self, example: State, count: int = FIRST_STATES) -> None:
         self.states, self.used, self._example, self._room = example.many(count), 0, example, count
@@ -41,16 +43,13 @@ class Pool:
         put(self.states, row, state)
         return row
 
-    def arrays(self) -> dict[str, np.ndarray]:
-        """All rows in use."""
-        return {name: array[: self.used] for name, array in self.states.kept_arrays().items()}
-
-    def set_arrays(self, arrays: dict[str, np.ndarray], free: list[int]) -> None:
-        self.used, self.free = len(arrays["nu"]), free
+    def set_arrays(self, arrays: dict[str, np.ndarray]) -> None:
+        """The rows become these, which are taken away one by one: a million states should not be there twice."""
+        self.used, self.free = len(next(iter(arrays.values()))), []
         self._room = max(FIRST_STATES, self.used)
         self.states = self._example.many(self._room)
         for name, room in self.states.kept_arrays().items():
-            room[: self.used] = arrays[name]
+            room[: self.used] = arrays.pop(name)
 
     def _enlarge(self) -> None:
         larger, count = self._example.many(2 * self._room), self._room
@@ -62,11 +61,19 @@ class Pool:
 class Keyed:
     """The states of all keys. `numbers_of` says which is whose, `advance` takes observations in."""
 
-    def __init__(self, learner: Learner, seed: int, tell: Callable[[str], None] | None = None) -> None:
-        self.learner, self._seed, self._tell = learner, seed, tell
+    def __init__(
+        self,
+        learner: Learner,
+        seed: int,
+        tell: Callable[[str], None] | None = None,
+        keys: Keys | None = None,
+        within: int | None = None,
+    ) -> None:
+        """`within`: states keep what the probability of a change within so many observations needs."""
+        self.learner, self._seed, self._tell, self._within = learner, seed, tell, within
         self._grows = learner.grows()
-        self._fresh = learner.init(generator_key(seed))
-        self.numbers: dict[Key, int] = {}
+        self._fresh = self._new(generator_key(seed))
+        self.keys = Keys() if keys is None else keys
         self.pools = [Pool(self._fresh)]
         self.place_of = np.zeros((FIRST_STATES, 2), dtype=np.int64)  # a key's pool and row
         example, _ = learner.family.observations([])
@@ -75,40 +82,82 @@ class Keyed:
         self._ys = np.zeros((ROWS, *example.shape[1:]), dtype=example.dtype)
         self._events = np.zeros(ROWS, dtype=np.int64)
         self._progress = np.zeros(2, dtype=np.int64)
-        self._out = outputs(ROWS, learner.family.size(), defined_readouts(learner))
+        self._out = outputs(ROWS, learner.family.size(), defined_readouts(learner), within is not None)
         self._calls: list[tuple[object, Callable[[], None]]] = []
+        self.moved: list[tuple[int, State]] = []  # keys that got more room since somebody looked
 
-    def numbers_of(self, keys: Sequence[Key], count: int) -> np.ndarray:
-        """The numbers of the keys of so many lines; new ones get a state. No keys at all are one key, the empty one."""
+    # --- keys ------------------------------------------------------------------------------------------------------------
+
+    def numbers_of(self, keys: Sequence[Key], count: int, ticks: np.ndarray | None = None) -> tuple[np.ndarray, list[int]]:
+        """The numbers of the keys of so many lines, and which of them are new: these got a fresh state.
+
+        No keys at all are one key, the empty one. `ticks` is the time at each line, for keys that are forgotten after a while.
+        """
         if not keys:
-            if not self.numbers:
-                self._add((), self._fresh)
-            return np.zeros(count, dtype=np.int64)
-        numbers = self.numbers
-        try:
-            return np.array([numbers[key] for key in keys], dtype=np.int64)
-        except KeyError:
-            for key in keys:
-                if key not in numbers:
-                    self._add(key, self._fresh_state((key,) if isinstance(key, str) else key))
-            return np.array([numbers[key] for key in keys], dtype=np.int64)
+            keys = [()] * (count if not self.keys.numbers else 0)
+            numbers, new = self.keys.numbers_of(keys, None) if keys else (np.zeros(count, dtype=np.int64), [])
+        else:
+            numbers, new = self.keys.numbers_of(keys, ticks)
+        if self.keys.count > len(self.place_of):
+            room = max(self.keys.count, 2 * len(self.place_of)) - len(self.place_of)
+            self.place_of = np.concatenate([self.place_of, np.zeros((room, 2), dtype=np.int64)])
+        for number, key in new:
+            self.place_of[number] = 0, self.pools[0].add(self._fresh_state(key))
+        return numbers, [number for number, _ in new]
 
-    def _fresh_state(self, name: tuple[str, ...]) -> State:
+    def _fresh_state(self, key: Key) -> State:
         generator = self._fresh.generator()
-        if generator is not None:
-            generator[0] = generator_key(named_seed(self._seed, name))
+        if generator is not None and key != ():
+            generator[...] = generator_key(named_seed(self._seed, (key,) if isinstance(key, str) else key))
         return self._fresh
 
-    def restore(self, keys: Sequence[Key], places: np.ndarray, pools: list[Pool]) -> None:
-        """States that were saved: the keys in their order, the pool and the row of each."""
-        self.numbers, self.pools = {key: number for number, key in enumerate(keys)}, pools
-        self.place_of = np.concatenate([places, np.zeros((FIRST_STATES, 2), dtype=np.int64)])
+    def forget(self) -> int:
+        """Give back the states of keys that were forgotten meanwhile; says how many. Their numbers are free again."""
+        gone = self.keys.released()
+        for pool, row in self.place_of[gone].tolist():
+            self.pools[pool].free.append(row)
+        return len(gone)
 
-    def _add(self, key: Key, state: State) -> None:
-        number = self.numbers[key] = len(self.numbers)
-        if number == len(self.place_of):
-            self.place_of = np.concatenate([self.place_of, np.zeros_like(self.place_of)])
-        self.place_of[number] = 0, self.pools[0].add(state)
+    def packed(self) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
+        """The numbers of all keys in their order, the pool of each, and for every pool its rows in that order."""
+        numbers = np.fromiter(self.keys.numbers.values(), dtype=np.int64, count=len(self.keys.numbers))
+        pool, row = self.place_of[numbers].T
+        return numbers, pool, [row[pool == index] for index in range(len(self.pools))]
+
+    def restore(self, pool_of: np.ndarray, pools: list[Pool]) -> None:
+        """States in the order of the keys, whose numbers are 0, 1, ...: the pool of each, in which it has the next row."""
+        self.pools, count = pools, len(pool_of)
+        self.place_of = np.zeros((count + FIRST_STATES, 2), dtype=np.int64)
+        self.place_of[:count, 0] = pool_of
+        for index in range(len(pools)):
+            own = np.flatnonzero(pool_of == index)
+            self.place_of[own, 1] = np.arange(len(own))
+
+    def compact(self) -> np.ndarray | None:
+        """Use less memory where most numbers are free: then all keys get new numbers, in their order. Returns the old ones."""
+        if not self.keys.is_sparse():
+            return None
+        numbers, pool_of, rows = self.packed()
+        pools = []
+        for index, own in enumerate(rows):
+            example = self.example(index)
+            arrays = self.pools[index].states.kept_arrays()
+            pools.append(Pool(example))
+            pools[-1].set_arrays({name: array[own] for name, array in arrays.items()})
+        self.keys.renumber()
+        self.restore(pool_of, pools)
+        return numbers
+
+    def _new(self, seed: int) -> State:
+        state = self.learner.init(seed)
+        return state if self._within is None else with_recent(self.learner, state, self._within)
+
+    def example(self, index: int) -> State:
+        """A state with the room that those of a pool have."""
+        state = self._new(0)
+        for _ in range(index):
+            state = self.learner.grow(state)
+        return state
 
     # --- observations ----------------------------------------------------------------------------------------------------
 
@@ -122,10 +171,7 @@ class Keyed:
             self._run(0, count)
         else:
             self._advance_growing(numbers)
-        size = self.learner.family.size()
-        out = self._out
-        widths = (size, size, 1, 1, 1, 1)
-        return Outputs(*(array[: count * width] for array, width in zip(out, widths, strict=True)))
+        return Outputs(*(array[: count * (array.size // ROWS)] for array in self._out))
 
     def _advance_growing(self, numbers: np.ndarray) -> None:
         """Pool by pool, the smallest room first: keys only ever move on to the next."""
@@ -163,6 +209,7 @@ class Keyed:
             self.pools.append(Pool(larger, 1))
         self.place_of[number] = index + 1, self.pools[index + 1].add(larger)
         self.pools[index].free.append(row)
+        self.moved.append((number, larger))
 
 
 @contextlib.contextmanager

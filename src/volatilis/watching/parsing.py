@@ -11,8 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 from volatilis.learners._base import Learner
-from volatilis.watching.fields import BadLineError, Fields, Key, Record, shown
-from volatilis.watching.line_formats import CsvLines, JsonLines
+from volatilis.watching.csv_lines import MOST_LINES, CsvLines
+from volatilis.watching.fields import NO_TIMES, BadLineError, Fields, Key, Record, shown
+from volatilis.watching.json_lines import JsonLines
 
 KINDS = ("auto", "jsonl", "csv")
 BYTE_ORDER_MARK = "\ufeff"
@@ -26,14 +27,32 @@ class Bad(NamedTuple):
 
 
 class Parsed(NamedTuple):
-    """The lines that can be used, in order: what was observed, NaN where missing, and the same as the family has it."""
+    """The lines that can be used, in order: what was observed, NaN where missing, and the same as the family has it.
+
+    times   in seconds; none without --time
+    kept    of each field that is passed on, the values
+    bad     lines that cannot be used
+    held    lines at the end of the block that belong to a record that is not whole yet
+    """
 
     lines: np.ndarray
     keys: Sequence[Key]
     observed: np.ndarray
     values: np.ndarray
     absent: np.ndarray
-    bad: list[Bad]
+    times: np.ndarray = NO_TIMES
+    kept: Sequence[Sequence[object]] = ()
+    bad: Sequence[Bad] = ()
+    held: int = 0
+
+    def part(self, part: slice) -> Parsed:
+        """Some of the lines that can be used."""
+        arrays = (self.lines[part], self.keys[part], self.observed[part], self.values[part], self.absent[part], self.times[part])
+        return Parsed(*arrays, [column[part] for column in self.kept])
+
+    def before(self, line: int) -> Parsed:
+        """Those before a line."""
+        return self.part(slice(int(np.searchsorted(self.lines, line))))
 
 
 class Parser:
@@ -56,16 +75,19 @@ class Parser:
         if data is not None:
             self._read = JsonLines.from_data(data, self._fields) or CsvLines(data, self._fields)
 
-    def parse(self, data: bytes, lines_before: int, begins: bool, goes_on: bool) -> Parsed:
-        """`begins`: with the first line of an input; `goes_on`: one that needs no header, since an earlier one had it."""
+    def parse(self, data: bytes, lines_before: int, begins: bool, goes_on: bool, ended: bool = True) -> Parsed:
+        """`begins`: with the first line of an input; `goes_on`: one that needs no header, since an earlier one had it.
+
+        `ended`: nothing will follow, so that what is not whole will never be.
+        """
         text, is_text = _decoded(data)
         lines = text.removeprefix(BYTE_ORDER_MARK).split("\n") if begins else text.split("\n")
         if lines[-1] == "":
             lines.pop()
         if begins and not (goes_on and isinstance(self._read, CsvLines)):
             self._read = None
-        first = 0
-        if self._read is None:
+        reader, first = self._read, 0
+        if reader is None:
             first = next((i for i, line in enumerate(lines) if line.strip()), len(lines))
             if first == len(lines):
                 return self._nothing()
@@ -74,35 +96,58 @@ class Parser:
                     "it is binary, not lines of text in UTF-8; unpack it first if it is compressed, as zcat does, and convert "
                     "it if it is text in UTF-16 or Latin-1, as iconv does"
                 )
-            self._read = self._reader(lines[first].strip(" \r"))
-            first += isinstance(self._read, CsvLines)
+            reader, taken = self._reader(lines[first:], ended)
+            if reader is None:
+                return self._nothing()._replace(held=len(lines))
+            first += taken
         numbers = np.arange(lines_before + first + 1, lines_before + len(lines) + 1)
-        return self._parse(lines[first:] if first else lines, numbers, is_text)
+        return self._parse(reader, lines[first:] if first else lines, numbers, is_text, ended)
 
-    def _reader(self, line: str) -> JsonLines | CsvLines:
+    def _reader(self, lines: list[str], ended: bool) -> tuple[JsonLines | CsvLines | None, int]:
+        """For an input that begins with these lines, and how many of them are its header; None where that is not whole yet."""
         if self._kind != "csv":
-            reader = JsonLines.for_line(line, self._fields, self._kind == "jsonl")
-            if reader is not None:
-                return reader
-        return CsvLines(line, self._fields)
+            found = JsonLines.for_line(lines[0].strip(), self._fields, self._kind == "jsonl")
+            if found is not None:
+                return self._json_reader(*found, lines), 0
+        header, count = lines[0], 1
+        while header.count('"') % 2 and count < min(len(lines), MOST_LINES):
+            header, count = f"{header}\n{lines[count]}", count + 1
+        if header.count('"') % 2 and count < MOST_LINES and not ended:
+            return None, 0
+        if header.count('"') % 2:
+            header, count = lines[0], 1
+        self._read = CsvLines(header.strip(" \r"), self._fields)
+        return self._read, count
+
+    def _json_reader(self, reader: JsonLines, told: bool, lines: list[str]) -> JsonLines:
+        """The first line that tells objects from bare observations decides; null, say, does not."""
+        for line in lines[1:]:
+            if told:
+                break
+            found = JsonLines.for_line(line.strip(), self._fields, True) if line.strip() else None
+            if found is not None and found[1]:
+                reader, told = found
+        if told:
+            self._read = reader
+        return reader
 
     # --- all at once, or one by one --------------------------------------------------------------------------------------
 
-    def _parse(self, lines: list[str], numbers: np.ndarray, is_text: bool) -> Parsed:
-        reader = self._read
-        if reader is None or not lines:
-            return self._nothing()
+    def _parse(self, reader: JsonLines | CsvLines, lines: list[str], numbers: np.ndarray, is_text: bool, ended: bool) -> Parsed:
+        held = 0
+        if isinstance(reader, CsvLines) and any('"' in line for line in lines):
+            lines, numbers, held = reader.joined(lines, numbers, ended)
         if "" in lines or "\r" in lines:
             numbers = numbers[[line not in ("", "\r") for line in lines]]
             lines = [line for line in lines if line not in ("", "\r")]
-            if not lines:
-                return self._nothing()
+        if not lines:
+            return self._nothing()._replace(held=held)
         records = reader.all(lines) if is_text else None
         if records is not None:
             checked = self._check(records.values)
             if checked is not None:
-                return Parsed(numbers, records.keys, records.values, *checked, [])
-        return self._one_by_one(reader, lines, numbers)
+                return Parsed(numbers, records.keys, records.values, *checked, records.times, records.kept, held=held)
+        return self._one_by_one(reader, lines, numbers)._replace(held=held)
 
     def _check(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
         """As the family has them, and which are missing; None where one is not accepted."""
@@ -138,7 +183,9 @@ class Parser:
         observed = np.array([record.value for _, record in good])
         encoded, absent = self._learner.family.observations(observed)
         keys = [record.key for _, record in good if record.key is not None]
-        return Parsed(numbers[[i for i, _ in good]], keys, observed, encoded, absent, bad)
+        times = np.array([record.time for _, record in good if record.time is not None], dtype=np.float64)
+        kept = [[record.kept[k] for _, record in good] for k in range(len(self._fields.keep))]
+        return Parsed(numbers[[i for i, _ in good]], keys, observed, encoded, absent, times, kept, bad)
 
     def _accepted(self, records: list[tuple[int, Record]]) -> tuple[list[tuple[int, Record]], list[tuple[int, str]]]:
         """Those that the family and the learner accept, and why others are not."""
@@ -159,7 +206,7 @@ class Parser:
 
     def _nothing(self) -> Parsed:
         values, absent = self._learner.family.observations([])
-        return Parsed(np.zeros(0, dtype=np.int64), [], values, values, absent, [])
+        return Parsed(np.zeros(0, dtype=np.int64), [], values, values, absent, kept=[[] for _ in self._fields.keep])
 
 
 def _decoded(data: bytes) -> tuple[str, bool]:

@@ -6,12 +6,17 @@ import os
 from typing import NamedTuple
 
 from volatilis.catalogue import Recipe, make_family, make_learner
+from volatilis.changepoints import AlarmFile, load_alarms
 from volatilis.families import Bernoulli
 from volatilis.learners._base import Learner
 from volatilis.tables import counted
+from volatilis.watching.clock import duration
 from volatilis.watching.fields import Fields
+from volatilis.watching.keys import Keys
+from volatilis.watching.warm_up import WarmUp
 
 BAD_LINES = ("stop", "report")
+FEWEST = 20  # lines of a warm-up
 SAVE_EVERY = 10.0  # seconds, if not given
 LOCK_SUFFIX = ".lock"  # of the file beside a state that is in use
 
@@ -22,15 +27,21 @@ class WatchRequest(NamedTuple):
     input         a file, or - for standard input; `follow`: it grows, and may be rotated
     key, value    the fields that make the key, and the observation (several for a vector)
     missing       what a missing observation means: error, elapse (time passes), skip
+    alarms        a file of `volatilis calibrate`, with the learner and the rule; family and learner are None then
     alarm         an adaptation rate above this; alarm_run_length: a run length below this share of the longest
+    time          the field with the time of an observation; interval: how long one step of the learner is, such as 60s
+    keep          fields that are passed on to the output
+    forget_after  keys that were silent for so long start anew, such as 24h or 10000lines; max_keys: so many at most
+    metrics       a file with counts for Prometheus
+    learn         the first so many observations of a key are kept, and its parameters are estimated from them; None: known
     bad_lines     stop, or report and go on
     state         a file that keeps everything; saved every so many seconds (None: 10)
     replay        a pipe that starts again from its beginning: skip what was read before
     """
 
     input: str
-    family: Recipe
-    learner: Recipe
+    family: Recipe | None
+    learner: Recipe | None
     key: tuple[str, ...] = ()
     value: tuple[str, ...] = ("value",)
     input_format: str = "auto"
@@ -48,6 +59,14 @@ class WatchRequest(NamedTuple):
     save_every: float | None = None
     replay: bool = False
     seed: int = 0
+    time: str | None = None
+    interval: str | None = None
+    keep: tuple[str, ...] = ()
+    forget_after: str | None = None
+    max_keys: int | None = None
+    metrics: str | None = None
+    alarms: str | None = None
+    learn: int | None = None
 
 
 class Summary(NamedTuple):
@@ -57,13 +76,25 @@ class Summary(NamedTuple):
     missing: int = 0
     bad_lines: int = 0
     alarms: int = 0
-    keys: int = 0  # 0 where lines have none
+    keys: int = 0  # that are remembered now; 0 where lines have none
+    late: int = 0  # lines
+    forgotten: int = 0  # keys
 
     def sentence(self) -> str:
         """1,200 observations of 3 keys, 4 missing, 0 bad lines, 2 alarms"""
         of_keys = f" of {counted(self.keys, 'key')}" if self.keys else ""
-        rest = f"{self.missing:,} missing, {counted(self.bad_lines, 'bad line')}, {counted(self.alarms, 'alarm')}"
-        return f"{counted(self.observations, 'observation')}{of_keys}, {rest}"
+        parts = [
+            f"{self.missing:,} missing",
+            *([f"{self.late:,} late"] if self.late else []),
+            counted(self.bad_lines, "bad line"),
+        ]
+        parts += [counted(self.alarms, "alarm"), *([f"{counted(self.forgotten, 'key')} forgotten"] if self.forgotten else [])]
+        return f"{counted(self.observations, 'observation')}{of_keys}, {', '.join(parts)}"
+
+    @property
+    def lines(self) -> int:
+        """That could be used or not; empty ones do not count."""
+        return self.observations + self.missing + self.late + self.bad_lines
 
 
 def check_request(request: WatchRequest) -> None:
@@ -73,23 +104,71 @@ def check_request(request: WatchRequest) -> None:
     for option, given in (("--replay", request.replay), ("--save-every", request.save_every is not None)):
         if given and request.state is None:
             raise ValueError(f"{option} has no effect without --state FILE: add that, or leave {option} out")
+    if request.learn is not None and request.learn < FEWEST:
+        raise ValueError(f"--learn {request.learn}: {FEWEST} lines or more are accepted; with fewer nothing can be estimated")
     if request.save_every is not None and not request.save_every >= 0.0:
         raise ValueError(f"--save-every {request.save_every}: seconds, 0 or more, are accepted")
+    _check_time(request)
+    for option, path in (("--state", request.state), ("--metrics", request.metrics)):
+        if path is not None and os.path.isdir(path):
+            raise ValueError(f"{option} {path} is a folder; the name of a file is accepted")
+    _check_names(request)
+
+
+def _check_time(request: WatchRequest) -> None:
+    if request.time is not None and request.interval is None:
+        raise ValueError(f"--time {request.time} needs --interval, the time from one observation to the next, such as 60s")
+    if request.interval is not None:
+        if request.time is None:
+            raise ValueError("--interval has no effect without --time FIELD: add that, or leave --interval out")
+        duration("--interval", request.interval)
+    for option, given in (("--forget-after", request.forget_after), ("--max-keys", request.max_keys)):
+        if given is not None and not request.key:
+            raise ValueError(f"{option} is about keys: name their fields with --key, or leave {option} out")
+    if request.max_keys is not None and request.max_keys < 1:
+        raise ValueError(f"--max-keys {request.max_keys}: a whole number from 1 up is accepted")
+    if request.forget_after is not None:
+        _, in_lines = duration("--forget-after", request.forget_after, with_lines=True)
+        if not in_lines and request.time is None:
+            raise ValueError(
+                f"--forget-after {request.forget_after} needs the time of a line: name its field with --time, or give a "
+                "number of lines, such as 100000lines"
+            )
+
+
+def _check_names(request: WatchRequest) -> None:
+    """No file has two roles."""
     used: dict[str, str] = {}
     locked = None if request.state is None else request.state + LOCK_SUFFIX
-    files = ("the input", request.input), ("--out", request.out), ("--state", request.state), ("the lock of --state", locked)
-    for what, path in files:
+    files = {"the input": request.input, "--out": request.out, "--state": request.state, "the lock of --state": locked}
+    for what, path in (files | {"--metrics": request.metrics, "--alarms": request.alarms}).items():
         if path not in ("-", None):
             other = used.setdefault(os.path.realpath(path), what)
             if other != what:
                 raise ValueError(f"{path} is both {other} and {what}; give one of them another name")
 
 
-def learner_of(request: WatchRequest) -> Learner:
+def learner_of(request: WatchRequest, calibrated: AlarmFile | None) -> Learner:
+    if calibrated is not None:
+        return calibrated.learner
+    if request.family is None or request.learner is None:
+        raise ValueError("--family and --learner are needed, or --alarms FILE, which holds both")
     for recipe in (request.family, request.learner):
         if recipe.columns():
             raise ValueError(f"{recipe.text!r}: volatilis watch cannot take a parameter from a column; volatilis run can")
-    return make_learner(request.learner, make_family(request.family, {}), {})
+    learner = make_learner(request.learner, make_family(request.family, {}), {})
+    return learner if request.learn is None else WarmUp(learner, request.learn)
+
+
+def calibrated_by(request: WatchRequest) -> AlarmFile | None:
+    """What the file of --alarms holds; None without one."""
+    if request.alarms is None:
+        return None
+    given = {"--family": request.family, "--learner": request.learner, "--alarm": request.alarm}
+    for option, value in (given | {"--alarm-run-length": request.alarm_run_length}).items():
+        if value is not None:
+            raise ValueError(f"{option} is in {request.alarms} already, which holds the learner and the rule; leave {option} out")
+    return load_alarms(request.alarms)
 
 
 def fields_of(request: WatchRequest, learner: Learner) -> Fields:
@@ -103,8 +182,18 @@ def fields_of(request: WatchRequest, learner: Learner) -> Fields:
         )
     if request.categories and len(request.categories) != family.categories():
         raise ValueError(
-            f"--categories names {len(request.categories)} categories, but the family {request.family.name} has "
+            f"--categories names {len(request.categories)} categories, but the family {type(family).__name__} has "
             f"{family.categories() or 'none'}"
         )
     codes = {name: float(code) for code, name in enumerate(request.categories)}
-    return Fields(request.key, request.value, width, codes, isinstance(family, Bernoulli))
+    there = {*request.key, *request.value}
+    keep = tuple(name for name in dict.fromkeys(request.keep) if name not in there)  # key and value are written anyway
+    return Fields(request.key, request.value, width, codes, isinstance(family, Bernoulli), request.time, keep)
+
+
+def keys_of(request: WatchRequest) -> tuple[Keys, bool]:
+    """Which keys are forgotten, and whether that is counted in lines."""
+    if request.forget_after is None:
+        return Keys(request.max_keys), True
+    after, in_lines = duration("--forget-after", request.forget_after, with_lines=True)
+    return Keys(request.max_keys, after), in_lines

@@ -2,99 +2,71 @@
 
 from __future__ import annotations
 
-import os
-import select
 import signal
 import time
-from types import FrameType
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
-from volatilis._core.signals import STOPPING
+from volatilis.estimation.streams import StreamCheck
 from volatilis.running.arguments import missing_policy
-from volatilis.running.drivers import OBSERVE
-from volatilis.watching.alarms import Alarms, rules_for
+from volatilis.running.drivers import OBSERVE, PASSED, SKIP
+from volatilis.tables import counted
+from volatilis.watching.alarms import Alarms, CalibratedAlarms, Rules, rules_for
+from volatilis.watching.clock import Clock, duration
+from volatilis.watching.fields import Key
+from volatilis.watching.format import Format, Written
 from volatilis.watching.input import Block, Lines
 from volatilis.watching.keyed import ROWS, Keyed
-from volatilis.watching.output import Format, Output, Report, Written
+from volatilis.watching.keys import PerKey
+from volatilis.watching.metrics import Lag, Metrics
+from volatilis.watching.output import Output, Report
 from volatilis.watching.parsing import Parsed, Parser
-from volatilis.watching.request import SAVE_EVERY, Summary, WatchRequest, check_request, fields_of, learner_of
-from volatilis.watching.state import Memory, state_locked
+from volatilis.watching.request import (
+    SAVE_EVERY,
+    Summary,
+    WatchRequest,
+    calibrated_by,
+    check_request,
+    fields_of,
+    keys_of,
+    learner_of,
+)
+from volatilis.watching.state import Memory
+from volatilis.watching.state_file import state_locked
+from volatilis.watching.waiting import Waiting
+from volatilis.watching.warm_up import WarmUp
 
 BUSY_SAVING = 0.05  # the largest share of time that goes into saving a large state
+NOTHING = np.zeros(0, dtype=np.int64)
+
+
+class NoGoodLineError(Exception):
+    """Lines came, and none of them could be used."""
 
 
 def watch(request: WatchRequest, report: Report, tell: Report | None = None) -> Summary:
     """Until the input ends or a signal comes; the state is saved.
 
-    Raises KeyboardInterrupt after Ctrl-C, SystemExit(143) after SIGTERM and SystemExit(129) after SIGHUP.
+    Raises KeyboardInterrupt after Ctrl-C, SystemExit(143) after SIGTERM and SystemExit(129) after SIGHUP; NoGoodLineError, with
+    the summary, where the input ended and none of its lines could be used.
 
     `report` is for what happens to the input and the state, `tell` for what somebody who waits wants to know.
     """
     check_request(request)
     with state_locked(request.state, report):
         watcher = Watcher(request, report, tell)
+        before = watcher.summary
         with watcher, Waiting(watcher.output.descriptor) as waiting:
             watcher.run(waiting)
     if waiting.caught == signal.SIGINT:
         raise KeyboardInterrupt
     if waiting.caught is not None:
         raise SystemExit(128 + waiting.caught)
+    bad = watcher.summary.bad_lines - before.bad_lines
+    if bad and bad == watcher.summary.lines - before.lines:
+        raise NoGoodLineError(watcher.summary)
     return watcher.summary
-
-
-class Waiting:
-    """While this context is open, Ctrl-C, SIGTERM and SIGHUP only leave a note in `caught`: no block of lines is cut in two.
-
-    A second signal does what it would have done without this context. A signal that is ignored, as under nohup, stays ignored.
-    """
-
-    def __init__(self, output: int | None = None) -> None:
-        self.caught: int | None = None
-        self._output = output
-        self._before: dict[int, Any] = {}
-
-    def __enter__(self) -> Waiting:
-        self._bell, self._ring = os.pipe()
-        os.set_blocking(self._bell, False)
-        os.set_blocking(self._ring, False)
-        self._wakeup = signal.set_wakeup_fd(self._ring, warn_on_full_buffer=False)
-        for number in (signal.SIGINT, *STOPPING):
-            if signal.getsignal(number) is not signal.SIG_IGN:
-                self._before[number] = signal.signal(number, self._note)
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._restore()
-        signal.set_wakeup_fd(self._wakeup)
-        os.close(self._bell)
-        os.close(self._ring)
-
-    def wait(self, descriptor: int | None, seconds: float | None) -> bool:
-        """Until there is something to read, a signal came or the time is over; says whether there is something to read.
-
-        Without a descriptor just for that time. Raises BrokenPipeError when nobody reads the output any more.
-        """
-        poll = select.poll()
-        poll.register(self._bell, select.POLLIN)
-        if descriptor is not None:
-            poll.register(descriptor, select.POLLIN)
-        if self._output is not None:
-            poll.register(self._output, 0)  # only for what is always reported: that the other end is closed
-        ready = dict(poll.poll(None if seconds is None else max(0.0, seconds) * 1000.0))
-        if self._output is not None and self._output != descriptor and ready.get(self._output, 0) & select.POLLERR:
-            raise BrokenPipeError
-        return self.caught is None and descriptor in ready
-
-    def _note(self, number: int, frame: FrameType | None) -> None:
-        self.caught = number
-        self._restore()
-
-    def _restore(self) -> None:
-        for number, handler in self._before.items():
-            signal.signal(number, handler)
-        self._before = {}
 
 
 class Watcher:
@@ -102,32 +74,42 @@ class Watcher:
 
     def __init__(self, request: WatchRequest, report: Report, tell: Report | None = None) -> None:
         self.request, self._report, self._missing = request, report, missing_policy(request.missing)
-        learner = learner_of(request)
-        rules = rules_for(learner, request.alarm, request.alarm_run_length)
-        has_alarm = rules != (None, None)
+        calibrated = calibrated_by(request)
+        learner = learner_of(request, calibrated)
+        rules = Rules(None, None) if calibrated else rules_for(learner, request.alarm, request.alarm_run_length)
+        self._alarms: Alarms | CalibratedAlarms = CalibratedAlarms(calibrated.rule) if calibrated else Alarms(rules)
+        within = calibrated.rule.within if calibrated else None
+        has_alarm = calibrated is not None or rules != (None, None)
         if request.only_alarms and not has_alarm:
             raise ValueError(f"--only-alarms: {type(learner).__name__} gives no alarms unless --alarm-run-length is set")
         fields = fields_of(request, learner)
-        self._format = Format(learner, fields, request.output_format, request.measures, has_alarm)
+        self._format = Format(learner, fields, request.output_format, request.measures, has_alarm, within is not None)
         self._parser = Parser(fields, request.input_format, learner, self._missing != OBSERVE)
-        self._keyed, self._alarms = Keyed(learner, request.seed, tell), Alarms(rules)
+        keys, self._ages_in_lines = keys_of(request)
+        self._keyed = Keyed(learner, request.seed, tell, keys, within)
+        self._clock = None if request.interval is None else Clock(duration("--interval", request.interval)[0], report)
+        self._per_key: list[PerKey] = [self._alarms, *([] if self._clock is None else [self._clock])]
+        self._check = None if isinstance(learner, WarmUp) else StreamCheck(learner)  # a warm-up checks what it estimates
         self._key_texts: list[str] = []
+        self._said_too_many = False
         self.summary = Summary()
-        self._memory = Memory(request, self._keyed, self._alarms, self._parser)
+        rule = None if calibrated is None else repr(calibrated.rule)
+        self._memory = Memory(request, self._keyed, self._per_key, self._parser, rule)
         saved = self._memory.load()
         if saved is not None:
             self.summary = saved.summary
         self._saved, self._unsaved, self._next_save = saved, False, 0.0
         self._save_every = SAVE_EVERY if request.save_every is None else request.save_every
         self._lines = Lines(request.input, request.follow, report)
+        self._metrics = Metrics(request.metrics)
         self.output = Output(request.out, saved.output if saved is not None and saved.out == request.out else None, report)
 
     def __enter__(self) -> Watcher:
         return self
 
-    def __exit__(self, *error: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
         self._lines.close()
-        self.output.close()
+        self.output.close(failed=kind is not None)
 
     def run(self, waiting: Waiting) -> None:
         try:
@@ -136,74 +118,164 @@ class Watcher:
             elif self.request.state is not None:  # now, so that a place where nothing can be written is refused at once
                 self._unsaved = True
                 self._save()
+            self._metrics.write(self.summary, self._lag())
             if self.output.is_empty:
                 self.output.write(self._format.header())
             while waiting.caught is None and not self._lines.ended:
-                block = self._lines.next_block(waiting, self._seconds_to_save())
+                block = self._lines.next_block(waiting, self._seconds_left())
                 if block is not None:
                     self._take(block)
-                if self._unsaved and self._seconds_to_save() == 0.0:
-                    self._save_or_say()
+                self._keep_up()
         except BrokenPipeError:  # nobody reads: what was learned is kept
             self._save()
             raise
         except _StoppedAtLineError as stopped:
             self._save()
             raise ValueError(str(stopped)) from None
+        self._doubt([] if self._check is None else self._check.at_the_end())
+        self._tell_unlearned()
         self._save()
+        self._metrics.write(self.summary, self._lag())
+
+    def _doubt(self, misfits: Sequence[str]) -> None:
+        for text in misfits:
+            self._report(f"warning: {text}")
 
     # --- lines -----------------------------------------------------------------------------------------------------------
 
     def _take(self, block: Block) -> None:
         try:
-            parsed = self._parser.parse(block.data, block.lines_before, block.begins, self._lines.goes_on)
+            parsed = self._parser.parse(block.data, block.lines_before, block.begins, self._lines.goes_on, block.ended)
         except ValueError as error:
             raise ValueError(f"{self._lines.name}: {error}") from None
-        data, count = block.data, block.data.count(b"\n") + (not block.data.endswith(b"\n"))
-        stopped = None
-        if parsed.bad and self.request.bad_lines == "stop":
-            bad = parsed.bad[0]
-            parsed, count = _before(parsed, bad.line), bad.line - block.lines_before - 1
-            data = _first_lines(data, count)
+        count, stopped, bad_lines = block.lines - parsed.held, None, parsed.bad
+        if bad_lines and self.request.bad_lines == "stop":
+            bad = bad_lines[0]
+            parsed, count, bad_lines = parsed.before(bad.line), bad.line - block.lines_before - 1, ()
             stopped = f"{self._lines.name}: line {bad.line}: {bad.reason}; --bad-lines report leaves such lines out"
-        for bad in parsed.bad:
+        for bad in bad_lines:
             self._report(f"{self._lines.name}: line {bad.line} is left out: {bad.reason}")
-        texts = [self._advance(parsed, slice(start, start + ROWS)) for start in range(0, len(parsed.lines), ROWS)]
+        texts = [self._advance(parsed.part(slice(start, start + ROWS))) for start in range(0, len(parsed.lines), ROWS)]
+        data = block.data if count == block.lines else block.first(count)
         self._lines.take(data, count)
+        if stopped is None:
+            self._lines.give_back(block.data[len(data) :])
         self._unsaved = self._unsaved or bool(data)
-        keys = len(self._keyed.numbers) if self.request.key else 0
-        self.summary = self.summary._replace(bad_lines=self.summary.bad_lines + len(parsed.bad), keys=keys)
+        self.summary = self.summary._replace(
+            bad_lines=self.summary.bad_lines + len(bad_lines), keys=len(self._keyed.keys.numbers) if self.request.key else 0
+        )
         self.output.write(b"".join(texts))  # once all of the block is learned: a reader may go away at any time
+        self._doubt(
+            [] if self._check is None else self._check.misfits()
+        )  # may take a moment, the first time: after what is known is out
         if stopped is not None:
             raise _StoppedAtLineError(stopped)
 
-    def _advance(self, parsed: Parsed, part: slice) -> bytes:
+    def _advance(self, parsed: Parsed) -> bytes:
         """Some lines through the learner; returns what is to be written."""
-        lines, values, absent = parsed.lines[part], parsed.values[part], parsed.absent[part]
-        numbers = self._keyed.numbers_of(parsed.keys[part], len(lines))
-        out = self._keyed.advance(numbers, values, np.where(absent, self._missing, OBSERVE))
-        alarms, s = self._alarms.of(out, numbers, ~absent), self.summary
-        missing = int(np.count_nonzero(absent))
+        numbers, elapsed = self._numbers_of(parsed)
+        late = elapsed < 0 if len(elapsed) else np.zeros(len(numbers), dtype=bool)
+        events = np.where(parsed.absent, self._missing, OBSERVE)
+        if len(elapsed):
+            events = np.where(late, SKIP, events + PASSED * elapsed)
+        if self._check is not None:
+            self._check.see(numbers, parsed.values, events)
+        out = self._keyed.advance(numbers, parsed.values, events)
+        self._tell_learned(parsed)
+        alarms = self._alarms.of(out, numbers, ~(parsed.absent | late))
+        self._count(parsed, late, alarms)
+        kept, texts = parsed.kept, self._texts_of(numbers, parsed.keys)
+        written = Written(parsed.lines, texts, kept, parsed.observed, parsed.absent, elapsed, out, alarms)
+        text = self._format.text(written.only(alarms) if self.request.only_alarms else written)
+        self._forget()
+        return text
+
+    def _tell_learned(self, parsed: Parsed) -> None:
+        """What a warm-up found, of the keys whose warm-up has just ended."""
+        learner, moved = self._keyed.learner, self._keyed.moved
+        if isinstance(learner, WarmUp) and moved:
+            names = {number: key for key, number in self._keyed.keys.numbers.items()}
+            for number, state in moved:
+                key = names.get(number, ())
+                of = f"{key if isinstance(key, str) else ','.join(key)}: " if key else ""
+                for text in learner.words(state):
+                    self._report(f"{of}{text}")
+        moved.clear()
+
+    def _tell_unlearned(self) -> None:
+        """That the input ended before anything was learned."""
+        learner, moved = self._keyed.learner, self._keyed.pools
+        if isinstance(learner, WarmUp) and len(moved) == 1 and self.summary.observations:
+            self._report(
+                f"the input ended after {counted(self.summary.observations, 'observation')}, before a warm-up of {learner.lines} "
+                "was complete: nothing was estimated, and nothing is known; --learn N takes fewer"
+            )
+
+    def _numbers_of(self, parsed: Parsed) -> tuple[np.ndarray, np.ndarray]:
+        """The numbers of the lines' keys, and the steps that passed before each (empty where lines have no times)."""
+        count, ticks, before = len(parsed.lines), None, self.summary
+        if self._clock is not None:
+            ticks = self._clock.ticks(parsed.times)
+        if self._ages_in_lines:
+            ticks = np.arange(1.0, count + 1.0) + before.observations + before.missing + before.late
+        numbers, new = self._keyed.numbers_of(parsed.keys, count, ticks)
+        if new:
+            for memory in self._per_key:
+                memory.renew(new, self._keyed.keys.count)
+            for number in new:  # of a key that was forgotten, perhaps
+                if number < len(self._key_texts):
+                    self._key_texts[number] = ""
+        return numbers, NOTHING if self._clock is None else self._clock.elapsed(numbers, parsed.times, parsed.lines)
+
+    def _count(self, parsed: Parsed, late: np.ndarray, alarms: np.ndarray) -> None:
+        s, missing, behind = self.summary, int(np.count_nonzero(parsed.absent & ~late)), int(np.count_nonzero(late))
         self.summary = s._replace(
-            observations=s.observations + len(lines) - missing,
+            observations=s.observations + len(late) - missing - behind,
             missing=s.missing + missing,
+            late=s.late + behind,
             alarms=s.alarms + int(np.count_nonzero(alarms)),
         )
-        written = Written(lines, self._texts_of(numbers), parsed.observed[part], absent, out, alarms)
-        return self._format.text(written.only(alarms) if self.request.only_alarms else written)
 
-    def _texts_of(self, numbers: np.ndarray) -> list[str]:
-        if not self.request.key:
-            return []
-        texts, keys = self._key_texts, self._keyed.numbers
-        if len(texts) < len(keys):
-            texts += [self._format.key_text(key) for key in list(keys)[len(texts) :]]
-        return [texts[number] for number in numbers.tolist()]
+    def _forget(self) -> None:
+        """Let go of keys that were forgotten."""
+        gone = self._keyed.forget()
+        if not gone:
+            return
+        self.summary = self.summary._replace(forgotten=self.summary.forgotten + gone)
+        if self._keyed.keys.are_too_many() and not self._said_too_many:
+            self._said_too_many = True
+            soonest = counted(self._keyed.keys.soonest or 0, "line")
+            self._report(
+                f"--max-keys {self.request.max_keys} is too few: a key was forgotten {soonest} after its last line, and learns "
+                "anew when it comes again (said once)"
+            )
+        numbers = self._keyed.compact()
+        if numbers is not None:
+            if self._check is not None:
+                self._check.start_anew()
+            for memory in self._per_key:
+                memory.set_arrays(memory.arrays(numbers), len(numbers))
+            self._key_texts = [self._key_texts[number] for number in numbers.tolist()]
+
+    def _texts_of(self, numbers: np.ndarray, keys: Sequence[Key]) -> list[str]:
+        """The keys as they are written; each is made once, when it is needed."""
+        texts = self._key_texts
+        if len(texts) < self._keyed.keys.count:
+            texts += [""] * (self._keyed.keys.count - len(texts))
+        found = [texts[number] for number in numbers.tolist()] if self.request.key else []
+        if "" in found:
+            for i, (number, key) in enumerate(zip(numbers.tolist(), keys, strict=True)):
+                found[i] = texts[number] = texts[number] or self._format.key_text(key)
+        return found
 
     # --- saving ----------------------------------------------------------------------------------------------------------
 
+    def _seconds_left(self) -> float | None:
+        """Until something is to be written; None where nothing is."""
+        times = [seconds for seconds in (self._seconds_to_save(), self._metrics.seconds_left()) if seconds is not None]
+        return min(times, default=None)
+
     def _seconds_to_save(self) -> float | None:
-        """None where there is nothing to save."""
         if self.request.state is None or not self._unsaved:
             return None
         return max(0.0, self._next_save - time.monotonic())
@@ -216,27 +288,24 @@ class Watcher:
         self._unsaved = False
         self._next_save = time.monotonic() + max(self._save_every, (time.monotonic() - start) / BUSY_SAVING)
 
-    def _save_or_say(self) -> None:
-        """While the watcher runs a state that cannot be saved is no reason to stop: the disk may have room again later."""
-        try:
-            self._save()
-        except OSError as error:
-            self._report(f"{error.strerror or error}; the state is not saved, and will be tried again")
-            self._next_save = time.monotonic() + max(self._save_every, 1.0)
+    def _keep_up(self) -> None:
+        """Write what is due. That something cannot be written now is no reason to stop: the disk may have room again later."""
+        if self._unsaved and self._seconds_to_save() == 0.0:
+            try:
+                self._save()
+            except OSError as error:
+                self._report(f"{error.strerror or error}; the state is not saved, and will be tried again")
+                self._next_save = time.monotonic() + max(self._save_every, 1.0)
+        if self._metrics.seconds_left() == 0.0:
+            try:
+                self._metrics.write(self.summary, self._lag())
+            except OSError as error:
+                self._report(f"{error.strerror or error}; the metrics are not written, and will be tried again")
+
+    def _lag(self) -> Lag:
+        newest = None if self._clock is None or not np.isfinite(self._clock.now) else time.time() - self._clock.now
+        return Lag(self._lines.waits(), newest)
 
 
 class _StoppedAtLineError(Exception):
     """A bad line; those before it were dealt with."""
-
-
-def _before(parsed: Parsed, line: int) -> Parsed:
-    count = int(np.searchsorted(parsed.lines, line))
-    first = slice(count)
-    return Parsed(parsed.lines[first], parsed.keys[first], parsed.observed[first], parsed.values[first], parsed.absent[first], [])
-
-
-def _first_lines(data: bytes, count: int) -> bytes:
-    end = 0
-    for _ in range(count):
-        end = data.index(b"\n", end) + 1
-    return data[:end]

@@ -1,0 +1,106 @@
+"""Change points of the groups of a table (`volatilis changes`), and a log's own threshold for alarms (`volatilis calibrate`)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from volatilis.changepoints import Calibration, Changes, calibrate
+from volatilis.changepoints.looking_back import check_defined, look_back_over
+from volatilis.families._kinds import UndefinedError
+from volatilis.learners._base import Learner
+from volatilis.tables import counted
+from volatilis.trials.engine import Engine
+from volatilis.trials.groups import Key, split
+from volatilis.trials.run import RunRequest
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class GroupChanges(NamedTuple):
+    """What was found in each group of a table, in the order of the file; `rows` numbers its rows from 1."""
+
+    by: tuple[str, ...]
+    found: dict[Key, Changes]
+    rows: dict[Key, np.ndarray]
+
+    def table(self) -> pd.DataFrame:
+        """One row per change: the group, the row of the file, and what `Changes.to_pandas` says; positions are rows."""
+        tables = {key: changes.to_pandas() for key, changes in self.found.items()}
+        return self._joined(tables, ("time", "earliest", "low", "high"))
+
+    def segments(self) -> pd.DataFrame:
+        """One row per segment."""
+        return self._joined({key: changes.segments() for key, changes in self.found.items()}, ("first", "last"))
+
+    def _joined(self, tables: dict[Key, pd.DataFrame], places: tuple[str, ...]) -> pd.DataFrame:
+        import pandas as pd
+
+        parts = []
+        for key, table in tables.items():
+            for name in places:
+                table[name] = self.rows[key][table[name].to_numpy(dtype=int)]
+            table = table.drop(columns=["position", "start", "stop"], errors="ignore").rename(columns={"time": "row"})
+            for name, value in reversed(list(zip(self.by, key, strict=True))):
+                table.insert(0, name, value)
+            parts.append(table)
+        return pd.concat(parts, ignore_index=True)
+
+    def sentence(self) -> str:
+        """12 changes in 3 groups; 12.8 expected"""
+        count = sum(len(changes.points) for changes in self.found.values())
+        expected = sum(changes.expected_number for changes in self.found.values())
+        return f"{counted(count, 'change')} found in {counted(len(self.found), 'group')}; the expected number is {expected:.1f}"
+
+
+def find_changes(request: RunRequest) -> GroupChanges:
+    """Look back over every group of a table. Raises TableError, with file, row, column and value, for what cannot be used."""
+    engine, sequences = _sequences(request)
+    found, rows = {}, {}
+    for key, (learner, parts) in sequences.items():
+        values, events, absent, numbers = (np.concatenate([part[k] for part in parts]) for k in range(4))
+        try:
+            check_defined(learner)
+        except UndefinedError as error:
+            raise ValueError(str(error)) from None
+        found[key], rows[key] = look_back_over(learner, values, absent, events), numbers
+    return GroupChanges(engine.inputs.by, found, rows)
+
+
+def calibrate_log(request: RunRequest, false_alarms: float, within: int | None, seed: int) -> Calibration:
+    """A threshold for the one log that a table is."""
+    _, sequences = _sequences(request)
+    if len(sequences) != 1:
+        raise ValueError(f"the table has {len(sequences)} groups; a threshold is for one log: give a table of one")
+    ((learner, parts),) = sequences.values()
+    values = np.concatenate([part[0] for part in parts])
+    absent = np.concatenate([part[2] for part in parts])
+    observed = np.array(learner.family.as_observed(values), dtype=float)
+    observed[absent] = np.nan
+    try:
+        return calibrate(learner, observed, false_alarms=false_alarms, within=within, seed=seed)
+    except UndefinedError as error:
+        raise ValueError(str(error)) from None
+
+
+Part = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+
+
+def _sequences(request: RunRequest) -> tuple[Engine, dict[Key, tuple[Learner, list[Part]]]]:
+    """The observations of every group, as its family has them: values, events, which are missing, and rows of the file."""
+    if len(request.learners) != 1:
+        raise ValueError(f"--learner is given {len(request.learners)} times; one is accepted here")
+    engine = Engine(request)
+    sequences: dict[Key, tuple[Learner, list[Part]]] = {}
+    first = 1
+    for batch in engine.table.batches():
+        rows = engine.inputs.read(batch, first)
+        for group in split(batch, engine.inputs.by, engine.table.path, first):
+            learner = engine.inputs.learners(rows, group)[0]
+            values, events, absent = engine.inputs.steps(rows, group, learner)
+            part = (values, events, absent, first + group.positions())
+            sequences.setdefault(group.key, (learner, []))[1].append(part)
+        first += batch.num_rows
+    return engine, sequences

@@ -1,0 +1,235 @@
+"""A learner that begins without numbers: its first observations are kept, what they suggest is estimated, and then it learns.
+
+Every key has parameters of its own. A state whose first observations are complete has no room: making room (`grow`) is estimating
+its parameters and taking those observations in. So streams of many keys, their state files and restarts need nothing more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from volatilis._compiler.registry import compiled_methods, python_only
+from volatilis._core.fields import Count, derived, validated
+from volatilis.estimation import Environment, check_model, estimate
+from volatilis.families._base import Beliefs, Observation, prior_beliefs
+from volatilis.learners._bank import BankOfStates, member, stacked, with_room
+from volatilis.learners._base import NO_MEMORY, Info, Learner
+from volatilis.learners._grids import parameter_places, value_of, with_values
+from volatilis.learners._kinds import AnyLearner, LearnerRecord, LearnerTuple, combinator
+
+NO_CHANGE = ("no change", "changes from noise", "p_c is not identified")  # in the notes of an estimate that saw none
+WIDE = 10.0  # standard deviations of the noise: how large changes are taken to be where there was none to learn from
+STILL = 1e-3  # the noise that is assumed of numbers that do not vary, as a share of their size
+
+
+@compiled_methods
+class Warming(NamedTuple):
+    """The first observations, how many, whether parameters are known; the learner with them, a bank of one; its state."""
+
+    buffer: np.ndarray
+    seen: np.ndarray
+    known: np.ndarray
+    own: Any
+    inner: Any
+    pi_0: Beliefs
+    memory: np.ndarray = NO_MEMORY
+
+    @property
+    def beliefs(self) -> Beliefs:
+        return self.inner.beliefs
+
+    @property
+    def run_lengths(self) -> np.ndarray:
+        return self.inner.run_lengths
+
+    @python_only
+    def generator(self) -> None:
+        """None: nothing here is random."""
+
+    @python_only
+    def kept_arrays(self) -> dict[str, np.ndarray]:
+        numbers = {f"own_{i}": array for i, array in enumerate(_arrays(self.own))}
+        inner = {f"inner_{name}": array for name, array in self.inner.kept_arrays().items()}
+        prior = {"prior_chi": self.inner.pi_0.chi, "prior_nu": self.inner.pi_0.nu}  # every key has its own
+        return {"buffer": self.buffer, "seen": self.seen, "known": self.known, **numbers, **prior, **inner}
+
+    @python_only
+    def many(self, count: int) -> BankOfStates:
+        return BankOfStates(with_room(self, list(self.kept_arrays().values()), count))
+
+
+def _arrays(value: object) -> list[np.ndarray]:
+    if isinstance(value, tuple):
+        return [array for item in value for array in _arrays(item)]
+    return [value] if isinstance(value, np.ndarray) else []
+
+
+class _Given(NamedTuple):
+    learner: AnyLearner
+    lines: Count
+    family: Any = derived()
+
+
+if TYPE_CHECKING:
+    _Fields = LearnerTuple
+else:
+    _Fields = validated(_Given)
+
+
+@combinator(LearnerRecord(name="warm-up", title="WarmUp", samples=False, combines=True))
+class WarmUp(_Fields):
+    """A learner whose parameters are estimated from its first observations.
+
+    learner   with some parameters; of its family the class counts
+    lines     how many observations are kept and estimated from; until then it predicts nothing
+    """
+
+    if TYPE_CHECKING:
+        learner: Learner
+        lines: int
+        family: Any
+
+        def __init__(self, learner: Learner, lines: int) -> None: ...
+
+    @staticmethod
+    def _derive(learner: Learner, lines: int) -> dict[str, object]:
+        return {"family": learner.family}
+
+    def __repr__(self) -> str:
+        return f"WarmUp({self.learner!r}, lines={self.lines})"
+
+    # --- compiled --------------------------------------------------------------------------------------------------------
+
+    def restart(self, state: Warming) -> None:
+        state.seen[0] = 0.0
+        state.known[0] = 0.0
+
+    def update(self, state: Warming, y: Observation) -> Info:
+        if state.known[0] == 0.0:
+            state.buffer[int(state.seen[0])] = y
+            state.seen[0] += 1.0
+            return Info(np.nan, np.nan, np.nan)
+        return member(state.own, 0).update(state.inner, y)
+
+    def elapse(self, state: Warming) -> None:
+        if state.known[0] != 0.0:
+            member(state.own, 0).elapse(state.inner)
+
+    def has_room(self, state: Warming) -> bool:
+        return state.known[0] != 0.0 or state.seen[0] < self.lines
+
+    def read_mean(self, state: Warming, k: int) -> float:
+        return member(state.own, 0).read_mean(state.inner, k) if state.known[0] != 0.0 else np.nan
+
+    def read_variance(self, state: Warming, k: int, mean: float) -> float:
+        return member(state.own, 0).read_variance(state.inner, k, mean) if state.known[0] != 0.0 else np.nan
+
+    def read_moments(self, state: Warming, means: np.ndarray, variances: np.ndarray) -> None:
+        for k in range(self.family.size()):
+            means[k] = self.read_mean(state, k)
+            if variances.size > 0:
+                variances[k] = self.read_variance(state, k, means[k])
+
+    def read_run_length(self, state: Warming) -> float:
+        return member(state.own, 0).read_run_length(state.inner) if state.known[0] != 0.0 else 0.0
+
+    def read_change_probability(self, state: Warming) -> float:
+        return member(state.own, 0).p_c if state.known[0] != 0.0 else np.nan
+
+    # --- Python only -----------------------------------------------------------------------------------------------------
+
+    @python_only
+    def init(self, seed: int = 0) -> Warming:
+        inner = self.learner.init(seed)
+        dtype = self.family.observations([])[0].dtype
+        return Warming(
+            np.zeros(self.lines, dtype=dtype),
+            np.zeros(1),
+            np.zeros(1),
+            stacked([self.learner]),
+            inner,
+            prior_beliefs(self.family),
+        )
+
+    @python_only
+    def grow(self, state: Warming) -> Warming:
+        """The parameters from what is kept, and a learner with them that has taken it in."""
+        if state.known[0] != 0.0 or state.seen[0] < self.lines:
+            return state
+        learner = self.suggested(state.buffer)
+        inner = learner.init(0)
+        for y in state.buffer:
+            learner.update(inner, y)
+        own = stacked([learner])
+        return state._replace(known=np.ones(1), own=own, inner=inner)
+
+    @python_only
+    def suggested(self, values: np.ndarray) -> Learner:
+        """The learner with what these observations suggest."""
+        try:
+            found: Environment = estimate(values, type(self.family), check=False, workers=1, **self._given())
+        except ValueError:  # they do not vary
+            size = max(abs(float(values[0])), 1.0) * STILL
+            still = {"sigma": size, "mu_0": float(values[0]), "sigma_0": 100.0 * size}
+            places = parameter_places(self.learner)
+            return with_values(self.learner, {name: value for name, value in still.items() if name in places})
+        learner: Learner = self.learner._replace(family=found.family, p_c=found.p_c)  # type: ignore[attr-defined]
+        places = parameter_places(learner)
+        if not any(sign in note for note in found.notes for sign in NO_CHANGE) or not {"sigma", "sigma_0"} <= set(places):
+            return learner
+        # Nobody saw how large a change is, nor how often one comes: larger ones than the noise are what matters, and rare
+        wide = max(value_of(learner, "sigma_0"), WIDE * value_of(learner, "sigma"))
+        return with_values(learner, {"sigma_0": wide, "p_c": min(found.p_c, 1.0 / self.lines)})
+
+    @python_only
+    def _given(self) -> dict[str, Any]:
+        """What a family must be given: how many categories, a period."""
+        fields = self.family._asdict()
+        return {name: fields[name] for name in ("k", "period") if name in fields}
+
+    @python_only
+    def words(self, state: Any) -> list[str]:
+        """What was found, and what is wrong with it, in words."""
+        learner, values = member(state.own, 0), state.buffer
+        found = ", ".join(f"{name} = {value_of(learner, name):.4g}" for name in parameter_places(learner))
+        if np.all(values == values[0]):
+            return [f"all of the first {self.lines} observations are {values[0]}, so their noise is a guess: {found}"]
+        texts = [f"learned from the first {self.lines} observations: {found}"]
+        if value_of(learner, "p_c") == 1.0 / self.lines:
+            texts[0] += f" (no change among them: sigma_0 is taken to be {WIDE:g} sigma, and p_c 1/{self.lines})"
+        if not learner.family.lacks("predictive_cdf"):
+            texts += [
+                f"warning: {one.kind}: {one}" for one in check_model(learner.family, [values], value_of(learner, "p_c")).misfits
+            ]
+        return texts
+
+    @python_only
+    def grows(self) -> bool:
+        return True
+
+    @python_only
+    def learns_change_probability(self) -> bool:
+        return True
+
+    @python_only
+    def change_probability(self) -> float:
+        return self.learner.change_probability()
+
+    @python_only
+    def readouts(self) -> tuple[str, ...]:
+        return (*self.learner.readouts(), "change_probability")
+
+    @python_only
+    def most_hypotheses(self) -> int | None:
+        return self.learner.most_hypotheses()
+
+    @python_only
+    def states_within(self, arrays: Mapping[str, np.ndarray]) -> list[tuple[Learner, dict[str, np.ndarray]]]:
+        seen, known = arrays["seen"], arrays["known"]
+        if not np.isin(known, (0.0, 1.0)).all() or (seen < 0.0).any() or (seen > self.lines).any() or (seen % 1.0).any():
+            raise ValueError("a warm-up that cannot be")
+        inner = {name.removeprefix("inner_"): array for name, array in arrays.items() if name.startswith("inner_")}
+        return [(self.learner, inner)]
