@@ -19,8 +19,7 @@ import pytest
 from scipy import stats
 
 import volatilis as vl
-from tests.helpers.paths import HELICOPTER, HOW_TO, ada_learn_file, needs_ada_learn, needs_helicopter
-from volatilis.behaviour.comparison.criteria import unit_of_all
+from tests.helpers.paths import CANNON, HELICOPTER, HOW_TO, ada_learn_file, needs_ada_learn, needs_cannon, needs_helicopter
 from volatilis.behaviour.fitting.fit import fit
 from volatilis.behaviour.models import Model
 from volatilis.behaviour.people import Source, read_people
@@ -150,9 +149,38 @@ def test_a_sum_of_the_page() -> None:
     """-BIC / 2 of all 129 people under a leaky integrator, as `volatilis compare` has it."""
     model = Model.parse("gaussian:sigma=column:sigma,mu_0=150,sigma_0=87", "leaky:omega=free", "laplace:sd=free,stay=free")
     persons = read_people(Source(HELICOPTER, ("subj_num",), "x_t", "b_t", "before", None, "new_block", "v_t"), model).persons
-    unit = unit_of_all(persons)
+    unit = model.unit(persons)
     fits = [fit(model, person, starts=3, unit=unit) for person in persons]
     total = sum(found.log_likelihood - 1.5 * math.log(found.responses) for found in fits)
     shown = re.search(r"^ *leaky +(-\d+\.\d) +\d+\.\d ", PAGE.read_text(), re.MULTILINE)
     assert shown is not None
     assert total == pytest.approx(float(shown[1]), abs=1.0)
+
+
+@needs_cannon
+def test_people_on_a_circle(tmp_path: pathlib.Path) -> None:
+    """A person's likelihood against SciPy; -BIC / 2 of all 36 under a leaky integrator as docs/how-to/circle.md has it."""
+    table = script("cannon.py")["tidy"](pd.read_csv(CANNON, dtype={"subject": str}))
+    table.to_csv(tmp_path / "cannon.csv", index=False)
+    model = Model.parse("vonmises:kappa=column:kappa,period=360", "leaky:omega=free", "vonmises:sd=free,lapse=free")
+    people = read_people(Source(tmp_path / "cannon.csv", block="block", catch="shown"), model).persons
+    assert len(people) == 36
+    unit = model.unit(people)
+    fits = [fit(model, person, starts=3, unit=unit) for person in people]
+    page = (HOW_TO / "circle.md").read_text()
+    shown = re.findall(r"^ *leaky +(-\d+\.\d) +\d+\.\d ", page, re.MULTILINE)
+    total = sum(found.log_likelihood - 1.5 * math.log(found.responses) for found in fits)
+    assert total == pytest.approx(float(shown[1]), abs=1.0)
+    own, found = table[table.subject == people[0].name], fits[0]
+    expected, scored = 0.0, 0
+    for _, block in own.groupby("block"):
+        learner = vl.Leaky(vl.VonMises(float(block.kappa.iloc[0]), period=360.0), found.values["omega"])
+        mean = np.roll(vl.run(learner, block.outcome).mean, 1)
+        apart, sharp = np.deg2rad(block.prediction - mean), np.rad2deg(1.0 / found.values["sd"]) ** 2
+        density = (1.0 - found.values["lapse"]) * np.exp(stats.vonmises.logpdf(apart, sharp)) * np.pi / 180.0
+        density = np.log(density + found.values["lapse"] / 360.0)
+        density[0] = -math.log(360.0)  # no direction yet
+        counted = (block.shown == 0).to_numpy()
+        expected, scored = expected + float(density[counted].sum()), scored + int(counted.sum())
+    assert scored == found.responses
+    assert found.log_likelihood == pytest.approx(expected, rel=1e-9)

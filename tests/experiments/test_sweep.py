@@ -50,6 +50,7 @@ def test_errors_are_those_of_plain_runs(monkeypatch: pytest.MonkeyPatch, piece: 
     world, *keys = grids.sequence_seeds(one, 4, list(learners))
     y, theta, changed = one.environment.sample(one.steps, world)
     since = np.arange(one.steps) - np.maximum.accumulate(np.where(changed, np.arange(one.steps), 0))
+    since[: np.flatnonzero(changed[1:])[0] + 1] = 99  # the start is no change: nothing was believed before it
     exact = vl.run(one.benchmark, y).mean
     for i, (learner, key) in enumerate(zip(learners.values(), keys, strict=True)):
         mean = vl.run(learner, y, seed=key).mean
@@ -60,6 +61,27 @@ def test_errors_are_those_of_plain_runs(monkeypatch: pytest.MonkeyPatch, piece: 
             assert result.after_sum[i, n] == pytest.approx(errors[since == n].sum(), rel=1e-12)
             assert result.after_squares[i, n] == pytest.approx((errors[since == n] ** 2).sum(), rel=1e-12)
             assert result.after_count[n] == (since == n).sum()
+
+
+def test_only_changes_that_last_are_counted() -> None:
+    """Against a plain loop over the intervals between changes."""
+    one = cell(p_c=0.1)._replace(lasting=8)
+    world = grids.sequence_seeds(one, 2, [])[0]
+    _, _, changed = one.environment.sample(one.steps, world)
+    starts = [t for t in range(1, one.steps) if changed[t]]
+    ages = np.full(one.steps, 6)
+    for start, end in zip(starts, [*starts[1:], one.steps], strict=True):
+        if end - start >= 8:
+            ages[start:end] = np.arange(end - start)
+    assert np.array_equal(grids.ages_after_change(one, 2, 6), ages)
+    result = compute(one, 2, after=6)
+    assert len(set(result.after_count)) == 1  # every n has the same changes
+    assert 0 < result.after_count[0] < len(starts)
+
+
+def test_seeds_are_numbered_from_the_first(tmp_path: pathlib.Path) -> None:
+    later = sweep(PLAN._replace(seeds=1, first=2), tmp_path)
+    assert np.array_equal(later.error.sel(seed=2), sweep(PLAN, tmp_path).error.sel(seed=2))
 
 
 def test_categorical_errors_sum_over_categories() -> None:
@@ -100,7 +122,12 @@ def test_fresh_forgets(tmp_path: pathlib.Path) -> None:
 
 def test_a_changed_setting_never_mixes(tmp_path: pathlib.Path) -> None:
     sweep(PLAN, tmp_path)
-    for other in (PLAN._replace(seeds=2), PLAN._replace(after=5), PLAN._replace(cells=(cell(n=4), cell(0.5, 0.1)))):
+    for other in (
+        PLAN._replace(seeds=2),
+        PLAN._replace(after=5),
+        PLAN._replace(first=1),
+        PLAN._replace(cells=(cell(n=4), cell(0.5, 0.1))),
+    ):
         assert other.digest() != PLAN.digest()
         assert len(Store(other, tmp_path).missing()) == len(other.cells) * other.seeds
 
@@ -193,6 +220,8 @@ def test_every_learner_travels() -> None:
     """To another process, by pickle as Dask does it, and as a deep copy."""
     family = vl.Gaussian(2.0, 1.0, 3.0)
     for name, cls in LEARNERS.items():
+        if "learner" in getattr(cls, "_fields", ()):  # learners made of others: tests of their own
+            continue
         values = {p.name: p.default if p.default is not None else 3 if p.name == "n" else 0.5 for p in parameters(name)}
         learner = cls(**values) if name in ("nas10", "nas12") else cls(family=family, **values)
         for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):

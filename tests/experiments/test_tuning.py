@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import pathlib
-
 import numpy as np
 import pytest
 
 import volatilis as vl
 from volatilis.experiments import tuning
-from volatilis.paper.published import code, files
+from volatilis.paper.published import code
 
 ENVIRONMENT = vl.ChangingEnvironment(vl.Gaussian(1.0), 0.05)
 
@@ -26,7 +24,7 @@ def error_of(learner: object, seeds: range, steps: int) -> float:
 @pytest.mark.parametrize("learner", [vl.VarSMiLe, vl.Leaky, vl.Nas12Star, vl.Nas10])
 def test_the_value_found_is_as_good_as_a_fine_grid(learner: type) -> None:
     found = tuning.tune(learner, ENVIRONMENT, steps=3000, seeds=2)
-    grid = tuning.tune(learner, ENVIRONMENT, steps=3000, seeds=2, grid=code.search_grid(learner))
+    grid = tuning.tune(learner, ENVIRONMENT, steps=3000, seeds=2, grid=code.search_grid(learner, p_c=0.001))
     assert found.error <= grid.error * 1.002
     assert found.evaluations < 40 <= grid.evaluations
     assert found.error == pytest.approx(error_of(found.learner, range(2), 3000), rel=1e-12)
@@ -42,13 +40,24 @@ def test_a_bound_that_cuts_the_optimum_off_is_named() -> None:
     assert high.at_bound == "low"
 
 
+def test_a_scan_of_a_tenth_finds_what_a_whole_scan_finds(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = tuning.tune(vl.VarSMiLe, ENVIRONMENT, steps=20_000, seeds=1)
+    monkeypatch.setattr(tuning, "FEWEST", 500)
+    tenth = tuning.tune(vl.VarSMiLe, ENVIRONMENT, steps=20_000, seeds=1)
+    assert tenth.value == pytest.approx(whole.value, rel=0.02)
+    assert tenth.error == pytest.approx(error_of(tenth.learner, range(1), 20_000), rel=1e-12)
+
+
 def test_published_grids() -> None:
-    assert code.search_bounds(vl.Leaky) == (0.0, 0.99)
-    assert code.search_bounds(vl.VarSMiLe) == pytest.approx((1e-4, 5.0))
-    assert code.search_bounds(vl.VarSMiLe, categorical=True) == pytest.approx((1e-4, 10.0))
-    assert code.search_bounds(vl.SMiLe) == pytest.approx((1e-4, 10.0))
+    eps = 2.0**-52
+    assert code.search_bounds(vl.Leaky) == code.search_bounds(vl.Leaky, p_c=0.0001) == (eps, 0.99 + eps)
+    assert np.diff(code.search_grid(vl.Leaky, p_c=0.005)) == pytest.approx(0.03)
+    assert np.diff(code.search_grid(vl.Leaky, p_c=0.001)) == pytest.approx(0.01)
+    assert code.search_bounds(vl.VarSMiLe) == pytest.approx((eps, 5.0))
+    assert code.search_bounds(vl.VarSMiLe, categorical=True) == pytest.approx((eps, 10.0))
+    assert code.search_bounds(vl.SMiLe) == pytest.approx((eps, 10.0))
     assert code.search_bounds(vl.Nas12Star) == pytest.approx((1e-4, 0.1))
-    assert code.search_bounds(vl.Nas10)[1] == pytest.approx(0.855, abs=1e-3)
+    assert code.search_bounds(vl.Nas10Star)[1] == code.search_bounds(vl.Nas10)[1] == pytest.approx(0.855, abs=1e-3)
 
 
 def test_what_has_no_free_parameter_is_refused() -> None:
@@ -56,14 +65,3 @@ def test_what_has_no_free_parameter_is_refused() -> None:
         tuning.tune(vl.ExactBayes, ENVIRONMENT)
     with pytest.raises(ValueError, match="bounds"):
         tuning.tune(vl.Leaky, ENVIRONMENT, steps=100, bounds=(0.9, 0.1))
-
-
-def test_published_values(tmp_path: pathlib.Path) -> None:
-    with pytest.raises(FileNotFoundError, match="gaussian_tuned_parameters"):
-        files.tuned_values(tmp_path)
-    path = tmp_path / files.TUNED_FILE
-    path.write_text("learner,sigma,p_c,value\nnas12star,0.1,0.0001,0.01\nleaky,5,0.1,0.99\n")
-    assert files.tuned_values(tmp_path) == {("Nas12*", 0.1, 0.0001): 0.01, ("Leaky", 5.0, 0.1): 0.99}
-    path.write_text("learner,sigma,p_c,value\nnas12star,0.1,x,0.01\n")
-    with pytest.raises(ValueError, match="line 2"):
-        files.tuned_values(tmp_path)

@@ -15,8 +15,10 @@ from volatilis.behaviour.recovery.recover import Recovery, recover
 from volatilis.behaviour.recovery.request import RecoverRequest, recover_table
 from volatilis.behaviour.recovery.simulation import simulate
 from volatilis.behaviour.responses import (
+    Arms,
     CensoredNoise,
     ChoiceHabits,
+    CircularNoise,
     Confidence,
     GaussianNoise,
     Habits,
@@ -35,11 +37,13 @@ from volatilis.behaviour.responses import (
     uncertainty,
 )
 from volatilis.behaviour.responses._base import Moment, ResponseModel
-from volatilis.behaviour.responses.registry import load_responses, register_response
+from volatilis.behaviour.responses.registry import load_own, register_response
 
 __all__ = [
+    "Arms",
     "CensoredNoise",
     "ChoiceHabits",
+    "CircularNoise",
     "CompareRequest",
     "Comparison",
     "Confidence",
@@ -87,7 +91,7 @@ __all__ = [
     "group",
     "intervals",
     "load",
-    "load_responses",
+    "load_own",
     "log_likelihoods",
     "log_normal",
     "power",

@@ -16,12 +16,14 @@ from volatilis.special import exp, largest, log, uniform
 
 if TYPE_CHECKING:
     from volatilis.behaviour.responses._base import ResponseModel
+    from volatilis.behaviour.situations import Situation
 
 
 def score_responses(
     learner: LearnerOf[S],
     model: ResponseModel,
     state: S,
+    situation: Situation,
     ys: Array,
     events: Array,
     given: Array,
@@ -38,7 +40,7 @@ def score_responses(
     """
     if progress[0] == 0:
         learner.family.prior(state.pi_0, 0)  # its parameters may have changed since the last run
-        learner.restart(state)
+        learner.begin(state)
         last[0] = np.nan
     for t in range(progress[0], events.size):
         if not learner.has_room(state):
@@ -46,10 +48,10 @@ def score_responses(
             return
         event = events[t]
         if event >= RESET:
-            learner.restart(state)
+            learner.begin(state)
             last[0] = np.nan
             event -= RESET
-        out[t] = respond_and_learn(learner, model, state, ys[t], event, given[t], scored[t], after, last[0])
+        out[t] = respond_and_learn(learner, model, state, situation, t, ys[t], event, given[t], scored[t], after, last[0])
         if given[t] == given[t]:
             last[0] = given[t]
     progress[0] = events.size
@@ -59,6 +61,7 @@ def score_with_copies(
     learner: LearnerOf[Hypotheses],
     model: ResponseModel,
     states: ManyHypotheses,
+    situation: Situation,
     ys: Array,
     events: Array,
     given: Array,
@@ -83,11 +86,12 @@ def score_with_copies(
         if t == 0 or event >= RESET:
             last[0] = np.nan
             for r in range(copies):
-                learner.restart(states.at(r))
+                learner.begin(states.at(r))
                 weights[r] = 1.0 / copies
         event = event - RESET if event >= RESET else event
         for r in range(copies):
-            chances[r] = respond_and_learn(learner, model, states.at(r), ys[t], event, given[t], scored[t], after, last[0])
+            state = states.at(r)
+            chances[r] = respond_and_learn(learner, model, state, situation, t, ys[t], event, given[t], scored[t], after, last[0])
         out[t] = 0.0
         if scored[t]:
             out[t] = reweigh(weights, chances)
@@ -102,6 +106,8 @@ def respond_and_learn(
     learner: LearnerOf[S],
     model: ResponseModel,
     state: S,
+    situation: Situation,
+    t: int,
     y: Observation,
     event: int,
     given: float,
@@ -112,13 +118,13 @@ def respond_and_learn(
     """One trial: the log probability of its response, 0 where it does not count; the learner learns after it, or before."""
     chance = 0.0
     if counts and not after:
-        chance = model.log_response(learner, state, given, before)
+        chance = situation.respond(model, learner, state, t, given, before)
     if event == OBSERVE:
-        learner.update(state, y)
+        learner.observe(state, y)
     elif event == ELAPSE:
-        learner.elapse(state)
+        learner.pass_time(state, y)
     if counts and after:
-        chance = model.log_response(learner, state, given, before)
+        chance = situation.respond(model, learner, state, t, given, before)
     return chance
 
 

@@ -11,6 +11,7 @@ from volatilis._core.seeds import generator_key
 from volatilis.behaviour.drivers import score_responses, score_with_copies
 from volatilis.behaviour.people import Person, Trials
 from volatilis.behaviour.responses._base import ResponseModel
+from volatilis.behaviour.situations import situation_of
 from volatilis.learners._base import Learner
 from volatilis.running.drivers import OBSERVE, RESET
 
@@ -83,7 +84,15 @@ class _Part:
 
     def _bind(self) -> None:
         trials = self._trials
-        arguments = (trials.values, trials.events, trials.given, trials.scored, trials.after, *self._rooms)
+        arguments = (
+            situation_of(self._learner, self._model, trials),
+            trials.values,
+            trials.events,
+            trials.given,
+            trials.scored,
+            trials.after,
+            *self._rooms,
+        )
         call = Call(self._driver, self._learner, self._model, self._state, *arguments, release_gil=True)
         self._call, words = call.run, call.words()
         self._words = None if words is None else words.view(np.float64)
@@ -112,7 +121,7 @@ class _Part:
 
     def _go(self) -> None:
         if self._random is not None:
-            self._random[0] = self._keys[0]
+            self._random[...] = self._keys[0]
         self._progress[0] = 0
         self._call()
         while self._progress[0] < self.out.size:
@@ -143,5 +152,6 @@ class _SampledPart(_Part):
         self._rooms = (self._choosing, self._last, np.empty(copies), np.empty(copies), self.out)
 
     def _go(self) -> None:
-        self._state.random[:, 0], self._choosing[0] = self._keys, self._chooser
+        self._state.generators().reshape(self._keys.size, -1)[:] = self._keys[:, None]
+        self._choosing[0] = self._chooser
         self._call()

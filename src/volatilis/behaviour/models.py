@@ -5,15 +5,22 @@ Model.parse("gaussian:sigma=10,mu_0=150,sigma_0=87", "varsmile:m=free", "gaussia
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from volatilis import catalogue
+from volatilis.behaviour.fitting.parameters import Unit, unit_of, usual_value
 from volatilis.behaviour.responses._base import ResponseModel
-from volatilis.behaviour.responses.registry import RESPONSES, load_responses, make_response, parse_response
+from volatilis.behaviour.responses.registry import RESPONSES, know_ranges, load_own, make_response, parse_response
 from volatilis.catalogue import Recipe
 from volatilis.learners._base import Learner
 from volatilis.learners._kinds import RECORDS
+
+if TYPE_CHECKING:
+    from volatilis.behaviour.people import Person
 
 
 class Model(NamedTuple):
@@ -25,7 +32,7 @@ class Model(NamedTuple):
 
     @classmethod
     def parse(cls, family: str, learner: str, response: str) -> Model:
-        return cls(catalogue.parse_family(family), catalogue.parse_learner(learner), parse_response(response))
+        return checked(cls(catalogue.parse_family(family), catalogue.parse_learner(learner), parse_response(response)))
 
     @property
     def label(self) -> str:
@@ -40,20 +47,53 @@ class Model(NamedTuple):
 
     def make(self, values: Mapping[str, float]) -> tuple[Learner, ResponseModel]:
         """The learner and the response model with these values of what is free, or stands in a column."""
-        family = catalogue.make_family(self.family, values)
-        return catalogue.make_learner(self.learner, family, values), make_response(self.response, family, values)
+        learner = catalogue.make_learner(self.learner, catalogue.make_family(self.family, values), values)
+        return learner, make_response(self.response, learner.family, values)
+
+    def unit(self, persons: Iterable[Person]) -> Unit:
+        """Of all outcomes of these people together."""
+        outcomes, around = [np.zeros(0)], math.inf
+        for part in (part for person in persons for part in person.parts):
+            family = catalogue.make_family(self.family, {**dict.fromkeys(self.family.free(), 1.0), **part.columns})
+            around = family.circumference()
+            outcomes.append(part.observed())
+        return unit_of(np.concatenate(outcomes), around)
+
+    def example(self, columns: Mapping[str, float]) -> tuple[Learner, ResponseModel]:
+        """With usual values of what is free: to ask what a learner takes."""
+        return self.make({**{name: usual_value(name) for name in self.free()}, **columns})
+
+    def chooses_contexts(self) -> bool:
+        """Whether responses are choices among contexts, such as arms."""
+        model: Any = RESPONSES[self.response.name]
+        return bool(model.chooses_contexts(None))  # whatever its parameters are
+
+    def parts(self) -> list[tuple[Recipe, type]]:
+        """Family, learner and response model, and what they are made of, each with its class."""
+        known = ((self.family, catalogue.FAMILIES), (self.learner, catalogue.LEARNERS), (self.response, RESPONSES))
+        return [(part, classes[part.name]) for recipe, classes in known for part in recipe.chain()]
+
+    def classes(self) -> list[type]:
+        """Of all of them."""
+        return [cls for _, cls in self.parts()]
 
     def samples(self) -> bool:
         """Whether the learner draws random numbers, so that its likelihood is itself random."""
-        return RECORDS[catalogue.LEARNERS[self.learner.name]].samples
+        return RECORDS[catalogue.LEARNERS[self.learner.chain()[-1].name]].samples
 
 
-def models_of(family: str, learners: Sequence[str], response: str, response_files: Sequence[str] = ()) -> tuple[Model, ...]:
-    """One model per learner, with labels that differ. response_files: Python files with response models of the user's own."""
-    for path in response_files:
-        load_responses(path)
+def models_of(family: str, learners: Sequence[str], response: str, own: Sequence[str] = ()) -> tuple[Model, ...]:
+    """One model per learner, with labels that differ. own: Python files of the user's own."""
+    load_own(own)
     observed, answered = catalogue.parse_family(family), parse_response(response)
-    return tuple(Model(observed, learner, answered) for learner in catalogue.parse_learners(learners))
+    return tuple(checked(Model(observed, learner, answered)) for learner in catalogue.parse_learners(learners))
+
+
+def checked(model: Model) -> Model:
+    """The model, its free parameters known to searches."""
+    for recipe, cls in model.parts():
+        know_ranges(recipe, cls)
+    return model
 
 
 def noise_alone(model: Model) -> tuple[float, float] | None:

@@ -7,13 +7,14 @@ noise of a block) make parts of their own.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from volatilis.behaviour.feedback import CHOSEN, NO_NUMBERS, Feedback, needed_columns
 from volatilis.behaviour.models import Model
-from volatilis.catalogue import make_family, number
+from volatilis.catalogue import number
 from volatilis.running.arguments import missing_policy, step_events
 from volatilis.running.drivers import OBSERVE, RESET
 from volatilis.tables import TableError, column_named, numbers, open_table, texts
@@ -35,6 +36,10 @@ class Trials(NamedTuple):
     after      whether a response was given after the trial's outcome, or before it
     columns    the values of parameters that stand in columns
     rows       where the trials stand in the table, if they come from one
+    contexts   the context of each trial's response; empty where there are no contexts, or the past is the context
+    worth      trials x arms: what each arm pays if it pays 1; empty without arms
+    rewards    trials x arms: what each arm would have paid; empty where nobody knows
+    learn      from which arms: chosen or all
     """
 
     values: np.ndarray
@@ -44,6 +49,17 @@ class Trials(NamedTuple):
     after: bool = False
     columns: Mapping[str, float] = {}
     rows: np.ndarray | None = None
+    contexts: np.ndarray = NO_NUMBERS
+    worth: np.ndarray = NO_NUMBERS
+    rewards: np.ndarray = NO_NUMBERS
+    learn: str = CHOSEN
+
+    def observed(self) -> np.ndarray:
+        """The outcomes that are there, in one row."""
+        if self.rewards.size:
+            return self.rewards[np.isfinite(self.rewards)]
+        values = np.asarray(self.values, dtype=float)[self.events % RESET == OBSERVE]
+        return values[:, 1:].ravel() if self.contexts.size else values.ravel()
 
 
 class Person(NamedTuple):
@@ -57,26 +73,25 @@ class Person(NamedTuple):
         """How many count."""
         return sum(int(part.scored.sum()) for part in self.parts)
 
-    def outcomes(self) -> np.ndarray:
-        """All that were observed."""
-        seen = [np.asarray(part.values, dtype=float)[part.events % RESET == OBSERVE].ravel() for part in self.parts]
-        return np.concatenate(seen)
-
 
 class Source(NamedTuple):
     """Where people's trials stand, by the file's own column names.
 
     by         what makes a person
-    outcome    what was observed
+    outcome    what was observed; of choices among arms also a column for each arm, with commas between
     response   what the person said or chose; None: nobody was asked, and there is nothing to fit
     when       whether the response was given before or after the trial's outcome
-    block      where its value changes a block begins, and the learner starts anew
+    block      where its value changes a block begins, and the learner starts anew; a value may come again. None: the column
+               block, if the table has it and `reset` is not given; "none": no blocks
     reset      not 0 where a block begins
     catch      not 0 where the hidden parameter was shown: learned from, but not scored
     missing    a missing outcome: error, elapse (time passes) or skip (no update)
     bounds     the ends of a slider: a response beyond them is an error
     categories names of the categories, in order, where outcomes and responses are texts
     trial      numbers a person's trials: two with one number are an error, as they are where two people have one name
+    given      the context of the outcome: a cue; of choices among arms it is the response itself
+    magnitudes of choices among arms: what each arm pays if it pays 1
+    learn      of choices among arms whose outcomes are all in columns: whether people learn from the chosen one or from all
     """
 
     table: str | os.PathLike[str]
@@ -91,14 +106,33 @@ class Source(NamedTuple):
     bounds: tuple[float, float] | None = None
     categories: tuple[str, ...] = ()
     trial: str | None = None
+    given: str | None = None
+    magnitudes: tuple[str, ...] = ()
+    learn: str = CHOSEN
+
+    def outcomes(self) -> tuple[str, ...]:
+        """The columns of outcomes."""
+        return tuple(name.strip() for name in self.outcome.split(",")) if self.response else (self.outcome,)
+
+
+class Doubt(NamedTuple):
+    """A reason to doubt what fits will say: in words, in a word, and whom it concerns; nobody in particular: all."""
+
+    message: str
+    kind: str
+    persons: tuple[str, ...] = ()
 
 
 class People(NamedTuple):
-    """Those who can be fitted; why the others cannot, by name; and notes on some who can, by name."""
+    """Those who can be fitted; why the others cannot, by name; and notes on some who can, by name.
+
+    doubts    what speaks against the table or the model as a whole
+    """
 
     persons: tuple[Person, ...]
     refused: dict[str, str]
     notes: dict[str, str] = {}  # noqa: RUF012 (never changed)
+    doubts: tuple[Doubt, ...] = ()
 
 
 def read_people(source: Source, model: Model, *others: Model) -> People:
@@ -115,8 +149,9 @@ def read_people(source: Source, model: Model, *others: Model) -> People:
     if source.when not in WHEN:
         raise ValueError(f"when = {source.when!r} is not accepted; a response was given before or after the outcome")
     table = open_table(source.table)
+    source = _with_blocks(source, table.columns)
     columns = tuple(dict.fromkeys(name for one in (model, *others) for name in one.columns()))
-    for name, use in _columns(source, columns):
+    for name, use in needed_columns(source, columns):
         column_named(table.columns, name, table.path, use)
     batches = list(table.batches())
     if not batches:
@@ -139,28 +174,11 @@ def read_people(source: Source, model: Model, *others: Model) -> People:
     return People(tuple(persons), refused, notes)
 
 
-def people_of(source: Source, models: Sequence[Model], notify: Callable[[str], None] = lambda text: None) -> People:
-    """All people of a table; nobody who can be fitted is an error. `notify` gets a line for each person to be known about."""
-    people = read_people(source, *models)
-    if not people.persons:
-        raise ValueError(f"{source.table}: nobody can be fitted: {next(iter(people.refused.values()), 'there is no one')}")
-    for name, note in people.notes.items():
-        notify(f"{name}: {note}")
-    for reason in people.refused.values():
-        notify(f"left out: {reason}")
-    return people
-
-
-def _columns(source: Source, parameters: tuple[str, ...]) -> list[tuple[str, str]]:
-    block, reset = (source.block, "where a block begins"), (source.reset, "where a block begins")
-    given = (source.response, "the response")
-    optional = (given, block, reset, (source.catch, "catch trials"), (source.trial, "the number of a trial"))
-    return [
-        (source.outcome, "the outcome"),
-        *((name, "a person") for name in source.by),
-        *((name, use) for name, use in optional if name is not None),
-        *((name, "a parameter") for name in parameters),
-    ]
+def _with_blocks(source: Source, columns: Sequence[str]) -> Source:
+    """A table with a column block has blocks, unless --block none says that it has not, or --reset says where they begin."""
+    if source.block is None and source.reset is None and "block" in columns and "block" not in source.by:
+        return source._replace(block="block")
+    return source._replace(block=None) if source.block == "none" else source
 
 
 class _Reader:
@@ -169,7 +187,7 @@ class _Reader:
     def __init__(self, path: str, rows: pa.RecordBatch, source: Source, model: Model, parameters: tuple[str, ...]) -> None:
         self._path, self._source, self._model = path, source, model
         read = self._categories if source.categories else self._numbers
-        self._outcomes = read(rows, source.outcome)
+        self._feedback = Feedback(source, model, lambda name: read(rows, name))
         self._given = np.full(rows.num_rows, np.nan) if source.response is None else read(rows, source.response)
         self._begins = self._marks(rows, source.reset)
         self._catch = self._marks(rows, source.catch)
@@ -178,7 +196,7 @@ class _Reader:
         self._trials = None if source.trial is None else self._numbers(rows, source.trial)
 
     def person(self, name: str, group: Group) -> Person:
-        rows = np.arange(len(self._outcomes))[group.rows]
+        rows = np.arange(len(self._given))[group.rows]
         given, scored = self._given[rows], ~np.isnan(self._given[rows]) & ~self._catch[rows]
         if self._source.response is not None and not scored.any():
             raise TableError(f"{shown(self._source.by, group.key)}: no response to fit")
@@ -234,20 +252,20 @@ class _Reader:
 
     def _part(self, rows: np.ndarray, begins: np.ndarray, given: np.ndarray, scored: np.ndarray) -> Trials:
         columns = {name: self._parameter(name, values, rows) for name, values in self._parameters.items()}
-        family = make_family(self._model.family, columns | dict.fromkeys(self._model.family.free(), 1.0))
         try:
-            values, absent = family.observations(self._outcomes[rows])
+            seen = self._feedback.of(rows, self._model, columns)
         except (ValueError, TypeError) as error:
             raise TableError(
                 f"{self._path}: rows {rows[0] + 1} to {rows[-1] + 1}, column {self._source.outcome!r}: {error}"
             ) from None
-        if absent.any() and self._source.missing == "error":
-            row = rows[int(np.argmax(absent))] + 1
+        missing = "elapse" if self._source.missing == "error" and seen.worth.size else self._source.missing
+        if seen.absent.any() and missing == "error":
+            row = rows[int(np.argmax(seen.absent))] + 1
             raise TableError(
                 f"{self._path}: row {row}, column {self._source.outcome!r} is missing; --missing elapse or skip accepts that"
             )
-        events = step_events(absent, begins, self._source.missing)
-        return Trials(values, events, given, scored, self._source.when == "after", columns, rows)
+        events, after = step_events(seen.absent, begins, missing), self._source.when == "after"
+        return Trials(seen.values, events, given, scored, after, columns, rows, *seen[2:], self._source.learn)
 
     def _parameter(self, name: str, values: np.ndarray, rows: np.ndarray) -> float:
         try:

@@ -36,29 +36,38 @@ if TYPE_CHECKING:
     import xarray as xr
 
 PIECE = 20_000  # steps at a time
-FORMAT = 1
+FORMAT = 2
 
 
 class Cell(NamedTuple):
-    """One environment, how long it is watched, what the learners are compared with, and the learners by name."""
+    """One environment, how long it is watched, what the learners are compared with, and the learners by name.
+
+    lasting   of the changes after which errors are counted, take those only that are followed by so many steps without another
+    """
 
     environment: ChangingEnvironment
     steps: int
     benchmark: Learner
     learners: dict[str, Learner]
+    lasting: int = 0
 
 
 class Plan(NamedTuple):
-    """What to compute. All cells have learners of the same names; `after` counts errors up to that many steps after a change."""
+    """What to compute. All cells have learners of the same names.
+
+    seeds   how many sequences: those with the numbers first, first + 1, ...
+    after   count errors up to that many steps after a change; the start of a sequence is none
+    """
 
     name: str
     cells: tuple[Cell, ...]
     seeds: int = 10
     after: int = 0
+    first: int = 0
 
     def digest(self) -> str:
         """Two plans share results only if they agree in everything that a result depends on."""
-        content = [FORMAT, sources.digest(__name__), sources.user_digest(self.cells), PIECE, self.seeds, self.after]
+        content = [FORMAT, sources.digest(__name__), sources.user_digest(self.cells), PIECE, self.seeds, self.after, self.first]
         return hashlib.sha256(json.dumps([*content, *(repr(cell) for cell in self.cells)]).encode()).hexdigest()[:16]
 
 
@@ -91,13 +100,16 @@ def compute(cell: Cell, seed: int, after: int = 0, stop: Callable[[], bool] = la
         runner = _Runner(drivers.accumulate_errors, learner, generator_key(key))
         runner.bind(ys, theta, reference, since, runner.progress, np.zeros(2), np.zeros((2, after)))
         runners[name] = runner
-    error, afters, count, age = 0.0, np.zeros((2, after)), np.zeros(after), -1
+    error, afters, count, done = 0.0, np.zeros((2, after)), np.zeros(after), 0
+    ages = ages_after_change(cell, seed, after) if after else None
     for piece in cell.environment.pieces(steps, PIECE, world):
         if stop():
             raise Stopped
         n = len(piece.y)
+        if ages is not None:
+            since[:n] = ages[done : done + n]
+        done += n
         ys[:n], theta[:n] = cell.environment.family.observations(piece.y)[0], piece.theta.reshape(n, size)
-        age = _ages(piece.changed, age, since[:n])
         benchmark.advance(n)
         errors = ((reference[:n] - theta[:n]) ** 2).sum(axis=1)
         error += errors.sum()
@@ -121,12 +133,22 @@ def _words_of(text: str) -> list[int]:
     return list(np.frombuffer(hashlib.sha256(text.encode()).digest()[:16], dtype=np.uint32).tolist())
 
 
-def _ages(changed: np.ndarray, age: int, out: np.ndarray) -> int:
-    """Steps since the last change, 0 at the change itself; returns the last."""
-    steps = np.arange(len(changed))
-    last = np.maximum.accumulate(np.where(changed, steps, -1 - age))
-    out[:] = steps - last
-    return int(out[-1])
+def ages_after_change(cell: Cell, seed: int, after: int) -> np.ndarray:
+    """Steps since the last change, 0 at the change itself; `after` or more where a step is not counted.
+
+    That is the time before the first change, which follows a start and no other belief, and the time after a change that did not
+    last long enough.
+    """
+    world = sequence_seeds(cell, seed, [])[0]
+    changed = np.concatenate([piece.changed for piece in cell.environment.pieces(cell.steps, PIECE, world)])
+    changed[0] = False
+    changes = np.flatnonzero(changed)
+    lengths = np.diff(changes, append=cell.steps)
+    ages = np.full(cell.steps, max(after, 1), dtype=np.int64)
+    for start, length in zip(changes.tolist(), lengths.tolist(), strict=True):
+        if length >= cell.lasting:
+            ages[start : start + length] = np.arange(length)
+    return ages
 
 
 class _Runner:
@@ -238,7 +260,7 @@ class Store:
                     raise ValueError(f"numbers of {name} are missing")
         coordinates = {
             "learner": learner_names(plan),
-            "seed": np.arange(plan.seeds),
+            "seed": plan.first + np.arange(plan.seeds),
             "p_c": ("cell", [cell.environment.p_c for cell in plan.cells]),
             "steps": ("cell", [cell.steps for cell in plan.cells]),
         }
@@ -277,7 +299,7 @@ def sweep(
     work = {(c, s): _cost(plan.cells[c]) for c in range(len(plan.cells)) for s in range(plan.seeds)}
     total, left = sum(work.values()), sum(work[job] for job in jobs)
     progress(1.0 - left / total)
-    calls = {(c, s): (plan.cells[c], s, plan.after) for c, s in jobs}
+    calls = {(c, s): (plan.cells[c], plan.first + s, plan.after) for c, s in jobs}
     with threads_or_dask(workers, scheduler) as queue:
         for job, result in queue.results(compute, calls):
             store.write(*job, result)

@@ -4,7 +4,8 @@
     tuned.learner, tuned.value, tuned.at_bound
 
 All values are tried on the same sequences (common random numbers), so their errors differ by what the values do and not by
-chance. The search is bounded, in the parameter's own scale: a coarse scan for the right valley, then Brent's method in it.
+chance. The search is bounded, in the parameter's own scale: a coarse scan for the right valley, on the first tenth of long
+sequences, then Brent's method in it on all of them. Where that ends at the valley's edge the scan is made anew on all of them.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from volatilis.learners._kinds import RECORDS
 from volatilis.running import drivers
 
 SCAN = 9  # points of the coarse scan
+FEWEST = 10_000  # observations of a sequence that the scan takes at least
 CLOSE = 0.01  # of the range in its own scale: how exactly the optimum is found
 
 
@@ -78,12 +80,13 @@ def tune(
     def make(value: float) -> Learner:
         return record.make(environment.family, {name: value})
 
-    def error(value: float) -> float:
+    def error(value: float, first: int = steps) -> float:
+        """On the first so many observations of each sequence."""
         nonlocal evaluations
         if stop():
             raise Stopped
         evaluations += 1
-        return float(np.mean([sequence.error(make(value)) for sequence in sequences]))
+        return float(np.mean([sequence.error(make(value), first) for sequence in sequences]))
 
     if grid is not None:
         values = [float(value) for value in grid]
@@ -91,7 +94,7 @@ def tune(
         best = int(np.argmin(errors))
         at = "low" if best == 0 else "high" if best == len(values) - 1 else None
         return Tuned(values[best], errors[best], make(values[best]), at, evaluations)
-    value, least, at = _search(error, searched)
+    value, least, at = _search(error, searched, min(steps, max(steps // 10, FEWEST)), steps)
     return Tuned(value, least, make(value), at, evaluations)
 
 
@@ -101,21 +104,25 @@ def _within(searched: Range, low: float, high: float) -> Range:
     return searched._replace(low=max(low, searched.low), high=min(high, searched.high))
 
 
-def _search(error: Callable[[float], float], searched: Range) -> tuple[float, float, str | None]:
+def _search(error: Callable[[float, int], float], searched: Range, few: int, steps: int) -> tuple[float, float, str | None]:
     from scipy.optimize import minimize_scalar
 
     low, high = searched.scale.to(searched.low), searched.scale.to(searched.high)
     points = np.linspace(low, high, SCAN)
     values = [searched.low, *(searched.scale.back(x) for x in points[1:-1]), searched.high]
-    errors = [error(value) for value in values]
+    errors = [error(value, few) for value in values]
     best = int(np.argmin(errors))
     left, right = points[max(best - 1, 0)], points[min(best + 1, SCAN - 1)]
+    close = CLOSE * (high - low)
     refined = minimize_scalar(
-        lambda x: error(searched.scale.back(x)), bounds=(left, right), method="bounded", options={"xatol": CLOSE * (high - low)}
+        lambda x: error(searched.scale.back(x), steps), bounds=(left, right), method="bounded", options={"xatol": close}
     )
-    value, least = values[best], errors[best]
-    if refined.fun < least:
-        value, least = searched.scale.back(refined.x), float(refined.fun)
+    if few < steps and ((low < left and refined.x - left < 2.0 * close) or (right < high and right - refined.x < 2.0 * close)):
+        return _search(error, searched, steps, steps)
+    value, least = searched.scale.back(refined.x), float(refined.fun)
+    on_scan = error(values[best], steps) if few < steps else errors[best]
+    if not refined.fun < on_scan:
+        value, least = values[best], on_scan
     place = (searched.scale.to(value) - low) / (high - low)
     return value, least, "low" if place < CLOSE else "high" if place > 1.0 - CLOSE else None
 
@@ -130,8 +137,10 @@ class _Sequence:
         self._theta = np.ascontiguousarray(sample.theta.reshape(steps, environment.family.size()))
         self._since = np.ones(steps, dtype=np.int64)
 
-    def error(self, learner: Learner) -> float:
-        steps, sums, state = len(self._ys), np.zeros(2), learner.init(generator_key(self._key))
+    def error(self, learner: Learner, first: int | None = None) -> float:
+        """The mean squared error over the first so many observations, all if not given."""
+        steps = len(self._ys) if first is None else first
+        sums, state = np.zeros(2), learner.init(generator_key(self._key))
         arguments = (self._theta, self._theta, self._since, np.array([0, steps]), sums, np.zeros((2, 0)))
         Call(drivers.accumulate_errors, learner, state, self._ys, *arguments, release_gil=True)()
         return float(sums[0] / steps)

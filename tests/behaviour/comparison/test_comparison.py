@@ -21,7 +21,6 @@ from volatilis.behaviour.comparison.criteria import (
     folds,
     group,
     group_of,
-    unit_of_all,
 )
 from volatilis.behaviour.comparison.request import sentences
 from volatilis.behaviour.fitting.fit import fit, log_evidence
@@ -53,7 +52,7 @@ PEOPLE = [*(person(f"v{i}", i) for i in range(4)), *(person(f"l{i}", 10 + i, mod
 
 def test_aic_and_bic() -> None:
     found = compare([VARSMILE, LEAKY], PEOPLE[:2], HOW, most_folds=0)
-    own = fit(VARSMILE, PEOPLE[0], 3, 0, None, unit_of_all(PEOPLE[:2]))
+    own = fit(VARSMILE, PEOPLE[0], 3, 0, None, VARSMILE.unit(PEOPLE[:2]))
     assert found.scores["log_likelihood"][0, 0] == own.log_likelihood
     assert found.scores["aic"][0, 0] == pytest.approx(2 * 2 - 2 * own.log_likelihood)
     assert found.scores["bic"][0, 0] == pytest.approx(2 * np.log(150) - 2 * own.log_likelihood)
@@ -63,7 +62,7 @@ def test_aic_and_bic() -> None:
 
 def test_laplace_evidence_against_integration() -> None:
     """The integral of likelihood times prior over both parameters, on a grid."""
-    unit = unit_of_all(PEOPLE)
+    unit = VARSMILE.unit(PEOPLE)
     free = [searched(name, unit) for name in VARSMILE.free()]
     prior = weak(free)
     best = fit(VARSMILE, PEOPLE[0], 3, 0, weak, unit)
@@ -100,7 +99,7 @@ def slices(of: Person, ranges: list[tuple[int, int]]) -> Person:
 def test_blocks_left_out_against_fits_of_the_others() -> None:
     one = person("b", 5, resets=(50, 100))
     found = compare([VARSMILE, LEAKY], [one], HOW)
-    unit, blocks, total = unit_of_all([one]), [(0, 50), (50, 100), (100, 150)], 0.0
+    unit, blocks, total = VARSMILE.unit([one]), [(0, 50), (50, 100), (100, 150)], 0.0
     for out in blocks:
         values = fit(VARSMILE, slices(one, [block for block in blocks if block != out]), 3, 0, None, unit).values
         total += log_likelihood(lambda columns, v=values: VARSMILE.make(v), slices(one, [out]))

@@ -59,15 +59,14 @@ def test_power_in_closed_form() -> None:
     """Everybody sees the same outcomes and learns the same, so a person's value is a known number plus Gaussian noise of known
     standard deviation, and Student's test over people has the power of the noncentral t.
 
-    Prediction 2: the number is the adjusted slope of the measure, and the noise that of the indicator. Candidates: a person who
-    is A with response noise s has the difference D / 2 + N(0, D) in log likelihood, D = sum (A - B)^2 / s^2.
-    600 experiments: three standard errors are at most 0.061.
+    The number is the adjusted slope of the measure, and the noise that of the indicator. 600 experiments: three standard errors
+    are at most 0.061.
     """
-    people, trials, repeats, s = 5, 200, 600, 1.5
+    people, trials, repeats = 5, 200, 600
     y = np.asarray(vl.ChangingEnvironment(vl.Gaussian(0.5), 0.1).sample(trials, seed=8).y)
-    learners = (vl.Nas12Star(vl.Gaussian(0.5), 0.1), vl.VarSMiLe(vl.Gaussian(0.5), 0.1))
-    trace, other = (vl.run(learner, y) for learner in learners)
-    setting = SMALL._replace(subjects=(people,), trials=(trials,), noise=2.0, response_noise=s, sequence=tuple(y.tolist()))
+    trace = vl.run(vl.Nas12Star(vl.Gaussian(0.5), 0.1), y)
+    design = SMALL._replace(subjects=(people,), trials=(trials,), learners=SMALL.learners[:1])
+    setting = design._replace(noise=2.0, sequence=tuple(y.tolist()))
     found = power(setting, repeats, workers=1)
     share = {name: float(value) for name, value in zip(found.findings, found.share[:, 0, 0], strict=True)}
 
@@ -79,17 +78,12 @@ def test_power_in_closed_form() -> None:
         return float(root * (weights @ measure) / (noise_of(setting, name) * np.linalg.norm(weights)))
 
     shannon, bayes = away("S_Sh", trace.shannon_surprise), away("S_BF", trace.bayes_factor_surprise)
-    apart = np.concatenate([[0.0], (trace.mean - other.mean)[:-1]])
-    told = 0.5 * root * math.sqrt((apart**2).sum()) / s
     wanted = {
         "prediction 2, S_Sh": stats.nct.cdf(-threshold, people - 1, shannon),
         "prediction 2, S_BF refused": stats.nct.cdf(-threshold, people - 1, bayes) + stats.nct.sf(threshold, people - 1, bayes),
-        "learner nas12_star": stats.nct.sf(threshold, people - 1, told),
-        "learner varsmile": stats.nct.sf(threshold, people - 1, told),
     }
     assert abs(bayes) < 1e-6  # what goes with S_BF is taken away
     assert 0.2 < wanted["prediction 2, S_Sh"] < 0.8
-    assert 0.2 < wanted["learner varsmile"] < 0.8
     for name, value in wanted.items():
         assert share[name] == pytest.approx(value, abs=3 * math.sqrt(value * (1 - value) / repeats)), name
 
@@ -155,7 +149,7 @@ def test_more_people_trials_and_less_noise_find_more() -> None:
 
 
 def test_learners_are_told_apart_and_a_learner_not_from_itself() -> None:
-    found = power(SMALL._replace(response_noise=0.3), 20, workers=1)
+    found = power(SMALL._replace(response_noise=0.05), 20, workers=1)
     assert found.findings[-2:] == ("learner nas12_star", "learner varsmile")
     assert found.share[-2:, 1, 1].min() > 0.9
     twins = power(SMALL._replace(learners=("a=nas12*:p_c=0.1", "b=nas12*:p_c=0.1")), 5, workers=1)
@@ -163,15 +157,21 @@ def test_learners_are_told_apart_and_a_learner_not_from_itself() -> None:
 
 
 def test_scores_of_candidates_by_hand() -> None:
-    """Log likelihoods are sums of normal log densities about each candidate's estimate before the outcome."""
+    """-BIC / 2 from sums of normal log densities about each candidate's estimate before the outcome, the best of those tried."""
     seeds = np.random.SeedSequence(3).spawn(4)
     y = np.asarray(vl.ChangingEnvironment(vl.Gaussian(0.5), 0.1).sample(120, seed=2).y)
     found = _scores(SMALL, SMALL.models(), 1, y, seeds)
     given = _predictions_of(SMALL, SMALL.models()[1], y, seeds, 1)
-    for k, learner in enumerate((vl.Nas12Star(vl.Gaussian(0.5), 0.1), vl.VarSMiLe(vl.Gaussian(0.5), 0.1))):
-        before = np.concatenate([[0.0], vl.run(learner, y).mean[:-1]])
+    for k, (true, tried) in enumerate(zip(("p_c", "m"), SMALL.tried(), strict=True)):
+        assert len(tried) == 15
+        assert getattr(tried[0], true) < 0.01 < 0.5 < getattr(tried[-1], true)
         for i, trials in enumerate(SMALL.trials):
-            assert found[i, k] == pytest.approx(stats.norm.logpdf(given, before, 1.0)[:trials].sum())
+            scores = []
+            for learner in tried:
+                before = np.concatenate([[0.0], vl.run(learner, y).mean[:-1]])[:trials]
+                sd = np.sqrt(np.mean((given[:trials] - before) ** 2))
+                scores.append(stats.norm.logpdf(given[:trials], before, sd).sum() - math.log(trials))
+            assert max(scores) - 1e-9 <= found[i, k] < max(scores) + 0.5  # between two values it may be a little higher
 
 
 def test_a_learner_that_samples_is_found_where_it_is_the_truth() -> None:
@@ -193,7 +193,7 @@ def test_scores_of_a_learner_that_samples() -> None:
         before = np.concatenate([[0.0], vl.run(learner, y, seed=seed).mean[:-1]])
         runs.append(np.exp(stats.norm.logpdf(given, before, 0.3).sum()))
     mean, error = np.mean(runs), np.std(runs) / math.sqrt(64)  # of 64 copies, which are no worse than 64 runs
-    found = math.exp(_scores(setting, setting.models(), 1, y, seeds)[0, 1])
+    found = 10.0 * math.exp(_scores(setting, setting.models(), 1, y, seeds)[0, 1])  # without what BIC takes for two parameters
     assert abs(found - mean) < 4 * error
     assert error < 0.2 * mean
 
@@ -214,12 +214,12 @@ def test_scores_of_fitted_candidates() -> None:
 
 
 def test_fitted_candidates() -> None:
-    """With little response noise they are told apart; with much of it less often than by likelihoods at the true parameters."""
+    """With little response noise they are told apart; with much of it less often, and without --fit about as often."""
     clear = power(SMALL._replace(fit=True, subjects=(8,), trials=(120,), response_noise=0.1), 10, workers=1)
     assert clear.share[-2:, 0, 0].min() >= 0.9
     noisy = SMALL._replace(subjects=(8,), trials=(120,), response_noise=0.4)
-    fitted, generous = (power(noisy._replace(fit=fit), 20, workers=1).share[-2:, 0, 0] for fit in (True, False))
-    assert (fitted < generous - 0.2).all()
+    fitted, quick = (power(noisy._replace(fit=fit), 20, workers=1).share[-2:, 0, 0] for fit in (True, False))
+    assert np.abs(fitted - quick).max() <= 0.15  # 3 of 20: the same people, a grid instead of a search
 
 
 # --- the same everywhere, and kept ---------------------------------------------------------------------------------------

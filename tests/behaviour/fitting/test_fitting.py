@@ -9,7 +9,7 @@ from scipy import optimize, stats
 import volatilis as vl
 from tests.behaviour.simulated import FAMILY, FAMILY_TEXT, believed, gaussian_person, trials_of
 from volatilis.behaviour.fitting.fit import Fit, fit, intervals, log_evidence
-from volatilis.behaviour.fitting.parameters import RANGES, Prior, Stated, Unit, parse_priors, searched, unit_of, weak
+from volatilis.behaviour.fitting.parameters import RANGES, Prior, Stated, Unit, parse_priors, searched, weak
 from volatilis.behaviour.likelihood import log_likelihood
 from volatilis.behaviour.models import Model
 from volatilis.behaviour.people import Person
@@ -126,7 +126,7 @@ def test_the_noise_without_a_search_is_the_optimum_of_a_search(learner: str, pri
             total += found_prior.log_density(x)
         return -total
 
-    found_prior = weak([searched(one, unit_of(person.outcomes())) for one in found.names])
+    found_prior = weak([searched(one, model.unit([person])) for one in found.names])
     assert worth(found.x) == pytest.approx(-found.log_likelihood - found.log_prior, abs=1e-8)
     close = 5e-3 if learner.startswith("merge") else 1e-5  # which pair is merged jumps with p_c, and the likelihood with it
     for start in (found.x, found.x + np.array([0.5, -0.2])):

@@ -21,8 +21,8 @@ from volatilis.behaviour.fitting.parameters import weak
 from volatilis.behaviour.fitting.results import dataset
 from volatilis.behaviour.models import Model
 from volatilis.behaviour.people import Person
-from volatilis.behaviour.responses import estimate, log_normal, registry, response
-from volatilis.behaviour.responses.registry import RESPONSES, load_responses, register_response
+from volatilis.behaviour.responses import estimate, log_normal, response
+from volatilis.behaviour.responses.registry import load_own, register_response
 
 MODELS = [Model.parse(FAMILY_TEXT, learner, "gaussian:sd=free") for learner in ("varsmile:m=free", "pf:n=5,p_c=free")]
 
@@ -120,12 +120,7 @@ def test_two_runs_share_a_folder(tmp_path: pathlib.Path, monkeypatch: pytest.Mon
         each.close()
 
 
-def test_a_response_model_of_ones_own_is_fitted_on_other_processes_too(
-    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(registry, "files", [])
-    monkeypatch.setitem(RESPONSES, "halfway", Halfway)
-    register_response("halfway", Halfway)
+def test_a_response_model_of_ones_own_is_fitted_on_other_processes_too(tmp_path: pathlib.Path) -> None:
     file = tmp_path / "mine.py"
     file.write_text(
         "from typing import NamedTuple\n"
@@ -137,9 +132,7 @@ def test_a_response_model_of_ones_own_is_fitted_on_other_processes_too(
         "    def log_response(self, learner, state, given, before):\n"
         "        return log_normal(given, estimate(learner, state, 0), self.sd)\n"
     )
-    monkeypatch.setitem(RESPONSES, "my-own", Halfway)  # so that it is gone after the test
-    del RESPONSES["my-own"]
-    assert load_responses(str(file)) == ["my-own"]
+    load_own([str(file)])
     texts = ("halfway:sd=free,carefulness=free", "my-own:sd=free", "gaussian:sd=free")
     models = [Model.parse(FAMILY_TEXT, "varsmile:m=free", text) for text in texts]
     found = fit_all(models, people(2), starts=2, workers=2)
@@ -148,7 +141,7 @@ def test_a_response_model_of_ones_own_is_fitted_on_other_processes_too(
     assert fits[1].log_likelihood == pytest.approx(fits[2].log_likelihood, abs=1e-5)
     assert fits[0].log_likelihood >= fits[1].log_likelihood - 1e-2  # carefulness 0 is no carefulness
     with pytest.raises(ValueError, match="is not a Python file"):
-        load_responses(str(tmp_path / "nothing.py"))
+        load_own([str(tmp_path / "nothing.py")])
     with pytest.raises(ValueError, match="already; choose another name"):
         register_response("gaussian", Halfway)
 

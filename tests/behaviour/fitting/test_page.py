@@ -10,8 +10,6 @@ import pytest
 
 from tests.helpers.command_line import volatilis
 from tests.helpers.paths import DOCS, HOW_TO
-from volatilis.behaviour.responses import registry
-from volatilis.behaviour.responses.registry import RESPONSES
 
 
 def commands() -> list[tuple[list[str], list[str]]]:
@@ -37,7 +35,6 @@ def test_the_page_shows_what_its_commands_say(tmp_path: pathlib.Path, monkeypatc
 
 def test_the_response_model_of_the_page(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(registry, "files", [])
     runpy.run_path(str(HOW_TO / "people.py"))
     source = (HOW_TO / "careful.py").read_text()
     assert source.split("\n\n\n")[1].strip() in (DOCS / "reference" / "responses.md").read_text()
@@ -53,6 +50,5 @@ def test_the_response_model_of_the_page(tmp_path: pathlib.Path, monkeypatch: pyt
     ]
     careful = ["--own", str(HOW_TO / "careful.py"), "--response", "careful:sd=free,care=free"]
     done = volatilis("fit", "people.csv", *words, *careful)
-    RESPONSES.pop("careful", None)
     assert done.exit_code == 0, done.stderr
     assert "care is at its bound" in done.stderr

@@ -99,11 +99,11 @@ def test_a_learner_with_known_parameters_needs_no_predictions(trials: pathlib.Pa
 
 def test_noise_in_a_column_and_blocks(trials: pathlib.Path, tmp_path: pathlib.Path) -> None:
     """Constant columns change nothing; blocks start the learner anew."""
-    other = changed(trials, tmp_path, noise=10, block=np.arange(1800) // 100)
+    other = changed(trials, tmp_path, noise=10, part=np.arange(1800) // 100)
     plain = predict(PredictRequest(Source(trials), FAMILY, "slow", learner=KNOWN))
     same = predict(PredictRequest(Source(other), "gaussian:sigma=column:noise,mu_0=150,sigma_0=20", "slow", learner=KNOWN))
     assert values(plain) == values(same)
-    blocks = predict(PredictRequest(Source(other, block="block"), FAMILY, "slow", learner=KNOWN))
+    blocks = predict(PredictRequest(Source(other, block="part"), FAMILY, "slow", learner=KNOWN))
     assert np.flatnonzero(blocks.analysis.people[0].before == 1.0).tolist() == [0, 100, 200]
 
 

@@ -306,7 +306,7 @@ def test_what_a_response_model_cannot_go_with() -> None:
     with pytest.raises(ValueError, match="the choice 4 is not accepted; choices are whole numbers from 0 to 3"):
         log_likelihoods(vl.VarSMiLe(four, 0.1), Softmax(), trials_of(four, [0, 1], [4.0, 1.0]))
     beta = vl.Bernoulli(1.0, 1.0)
-    with pytest.raises(TypeError, match="beliefs about a mean, the family gaussian, not Bernoulli"):
+    with pytest.raises(TypeError, match="the families gaussian and vonmises, not Bernoulli"):
         log_likelihoods(vl.VarSMiLe(beta, 0.1), UnderBelief(), trials_of(beta, [0, 1], [0.4, 0.6]))
     with pytest.raises(ValueError, match=r"low = 3\.0 is not below high = 2\.0"):
         CensoredNoise(1.0, 3.0, 2.0)

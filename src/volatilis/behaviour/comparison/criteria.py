@@ -20,7 +20,7 @@ import numpy as np
 from volatilis.behaviour.comparison.selection import Selection, select
 from volatilis.behaviour.fitting.fit import Fit, log_evidence
 from volatilis.behaviour.fitting.jobs import Failure, FitOptions, Fitter, Progress, fitter
-from volatilis.behaviour.fitting.parameters import WHOLE, Unit, searched, unit_of, weak
+from volatilis.behaviour.fitting.parameters import Unit, usual_value, weak
 from volatilis.behaviour.fitting.search import Objective
 from volatilis.behaviour.models import Model
 from volatilis.behaviour.people import Person
@@ -98,19 +98,14 @@ def check_models(models: Sequence[Model], persons: Sequence[Person], least: int 
         raise ValueError(f"two models have the label {twice[0]!r}; parse their learners together, with parse_learners")
     if not persons:
         raise ValueError("there is nobody to fit")
-    unit = unit_of_all(persons)
+    unit = models[0].unit(persons)
     for model in models:
-        usual = {name: WHOLE[name][0] if name in WHOLE else _usual(name, unit) for name in model.free()}
+        usual = {name: usual_value(name, unit) for name in model.free()}
         learner, response = model.make({**persons[0].parts[0].columns, **usual})
         try:
             response.check_learner(learner)
         except TypeError as error:
             raise ValueError(f"{model.label}: {error}") from None
-
-
-def _usual(name: str, unit: Unit) -> float:
-    one = searched(name, unit)
-    return one.natural(0.5 * (one.first + one.last))
 
 
 def compare(
@@ -122,7 +117,7 @@ def compare(
 ) -> Comparison:
     """All criteria for all people. most_folds = 0 leaves cross-validation out."""
     check_models(models, persons)
-    unit = unit_of_all(persons)
+    unit = models[0].unit(persons)  # one for all, so that a prior is the same for everybody
     split = [folds(person, most_folds) for person in persons]
     with fitter(options, len(models) * sum(2 + len(parts) for parts, _ in split)) as pool:
         fits = pool.fit_people(models, persons, unit=unit, progress=lambda share: progress("likelihood", share))
@@ -145,11 +140,6 @@ def compare(
     labels = tuple(model.label for model in models)
     names = tuple(person.name for person in persons)
     return Comparison(names, labels, counts, responses, scores, fits, made, list(dict.fromkeys([*failures, *more])))
-
-
-def unit_of_all(persons: Sequence[Person]) -> Unit:
-    """One unit for all, so that a prior is the same for everybody."""
-    return unit_of(np.concatenate([person.outcomes() for person in persons]))
 
 
 # --- cross-validation ----------------------------------------------------------------------------------------------------

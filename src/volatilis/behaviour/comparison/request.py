@@ -12,10 +12,11 @@ import numpy as np
 
 from volatilis._core.terminal import console_of, plain, table
 from volatilis.behaviour.comparison.criteria import Comparison, Group, check_criterion, compare, dataset, group
+from volatilis.behaviour.doubts import people_of
 from volatilis.behaviour.fitting.fit import Fit
 from volatilis.behaviour.fitting.jobs import Failure, FitOptions
 from volatilis.behaviour.models import models_of
-from volatilis.behaviour.people import People, Source, people_of
+from volatilis.behaviour.people import People, Source
 from volatilis.tables import save_picture, write_columns
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ class CompareRequest(NamedTuple):
     criterion        of the group: one of `criteria.CRITERIA`; all are computed for each person
     folds            of cross-validation, at most; 0: none
     options          starts, seed, where fits are made, and a folder that keeps finished ones
-    response_files   Python files with response models of the user's own
+    own              Python files with families, learners and response models of the user's own
     """
 
     source: Source
@@ -50,7 +51,7 @@ class CompareRequest(NamedTuple):
     criterion: str = "bic"
     folds: int = 10
     options: FitOptions = FitOptions()
-    response_files: tuple[str, ...] = ()
+    own: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,7 @@ def compare_table(
     check_criterion(request.criterion)
     if request.criterion == "cross_validated" and request.folds < 2:
         raise ValueError("--criterion cross_validated needs --folds 2 or more")
-    models = models_of(request.family, request.learners, request.response, request.response_files)
+    models = models_of(request.family, request.learners, request.response, request.own)
     people = people_of(request.source, models, notify)
     return CompareResult(request, people, compare(models, people.persons, request.options, request.folds, progress))
 

@@ -27,6 +27,7 @@ from volatilis.behaviour.fitting.search import COPIES
 from volatilis.behaviour.likelihood import log_likelihoods
 from volatilis.behaviour.models import Model
 from volatilis.behaviour.people import Person, Trials
+from volatilis.learners._base import Learner
 from volatilis.predictions.estimators import Sums, sums_first, sums_second
 from volatilis.predictions.hypotheses import decide
 from volatilis.predictions.windows import Beliefs, SubjectTrials, believe
@@ -47,6 +48,7 @@ def findings(setting: Setting) -> list[str]:
 
 def experiment(setting: Setting, number: int) -> np.ndarray:
     """finding x trials x subjects: 1 where it was found, 0 where it was not."""
+    setting.load_own()
     people = np.random.SeedSequence([setting.seed, 0, number]).spawn(max(setting.subjects))
     seeds = [person.spawn(4) for person in people]
     ys = [outcomes(setting, of_person[0], max(setting.trials)) for of_person in seeds]
@@ -128,8 +130,9 @@ def _predictions(setting: Setting, ys: list[np.ndarray], seeds: Sequence[Seeds])
 def _comparisons(setting: Setting, ys: list[np.ndarray], seeds: Sequence[Seeds]) -> list[np.ndarray]:
     """For each candidate as the truth: whether it beats every other over people.
 
-    Each person gives a difference of log likelihoods (or of -BIC / 2, where parameters are fitted), and Student's interval over
-    people has to lie above 0 for every rival: people differ, so this is a random-effects test.
+    Each person gives a difference of -BIC / 2, and Student's interval over people has to lie above 0 for every rival: people
+    differ, so this is a random-effects test. At parameters that people have, and rivals were given, any two learners that differ
+    would be told apart: fitted to a person, a rival comes close.
     """
     models, results = setting.models(), []
     for truth in range(len(models)):
@@ -148,13 +151,35 @@ def _scores(setting: Setting, models: list[Model], truth: int, y: np.ndarray, se
     given = _predictions_of(setting, models[truth], y, seeds, truth)
     if setting.fit:
         return np.array([[_fitted_score(model, y[:t], given[:t]) for model in setting.fitted_models()] for t in setting.trials])
-    ends, scores = np.array(setting.trials) - 1, []
-    trials = _as_trials(y, given)
-    for model in models:
-        # nobody knows another's random numbers: a learner that samples is many copies, with numbers of their own
-        keys = _keys(seeds[3]) if model.samples() else (0,)
-        scores.append(np.cumsum(log_likelihoods(*model.make({}), trials, keys))[ends])
+    ends, scores = np.array(setting.trials), []
+    for model, tried in zip(models, setting.tried(), strict=True):
+        if tried:
+            scores.append(_highest(np.array([_score_of(setting, learner, y, given, ends) for learner in tried])))
+        else:  # nobody knows another's random numbers: a learner that samples is many copies, with numbers of their own
+            logs = log_likelihoods(*model.make({}), _as_trials(y, given), _keys(seeds[3]))
+            scores.append(np.cumsum(logs)[ends - 1] - np.log(ends))
     return np.array(scores).T
+
+
+def _highest(scores: np.ndarray) -> np.ndarray:
+    """The largest of the first axis, which goes over equal steps: of a parabola through the three highest neighbours."""
+    best = np.clip(np.argmax(scores, axis=0), 1, max(len(scores) - 2, 1))
+    if len(scores) < 3:
+        return scores.max(axis=0)
+    below, middle, above = (scores[best + k, np.arange(scores.shape[1])] for k in (-1, 0, 1))
+    bend = 2.0 * middle - below - above
+    peak = middle + np.where(bend > 0.0, (above - below) ** 2 / (8.0 * np.where(bend > 0.0, bend, 1.0)), 0.0)
+    inside = np.argmax(scores, axis=0) == best
+    return np.where(inside, peak, scores.max(axis=0))
+
+
+def _score_of(setting: Setting, learner: Learner, y: np.ndarray, given: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    """-BIC / 2 of the first trials, with two parameters: a value of the learning parameter, and the noise that suits best."""
+    mean = run(learner, y, readouts=("mean",)).mean
+    believed = np.concatenate([[setting.environment().family.mu_0], mean[:-1]])
+    wrong = np.nan_to_num(given - believed, nan=0.0)  # Leaky knows nothing before the first outcome
+    variance = np.maximum(np.cumsum(wrong * wrong)[ends - 1] / ends, 1e-300)
+    return -0.5 * ends * (np.log(2.0 * np.pi * variance) + 1.0) - np.log(ends)
 
 
 def _keys(seed: np.random.SeedSequence) -> list[int]:
@@ -180,7 +205,7 @@ def _fitted_score(model: Model, y: np.ndarray, given: np.ndarray) -> float:
     return fitted.log_likelihood - 0.5 * len(fitted.values) * math.log(y.size)
 
 
-FORMAT = 4  # of the store
+FORMAT = 5  # of the store
 
 
 class Power(NamedTuple):
@@ -265,8 +290,9 @@ def wilson(counts: np.ndarray, n: int, level: float = 0.95) -> tuple[np.ndarray,
 def _store(setting: Setting, folder: str | os.PathLike[str]) -> Store[np.ndarray]:
     """The experiments of one setting, by their numbers; another setting has another file."""
     shape = (len(findings(setting)), len(setting.trials), len(setting.subjects))
+    own = sources.user_digest(*(cls for model in setting.models() for cls in model.classes()))
     return Store(
-        pathlib.Path(folder) / f"power-{digest(FORMAT, setting)[:16]}.jsonl",
+        pathlib.Path(folder) / f"power-{digest(FORMAT, setting._replace(own=()), own)[:16]}.jsonl",
         sources.digest("volatilis.behaviour.design.experiment"),
         lambda found: {"found": found.astype(int).tolist()},
         lambda entry: np.array(entry["found"], dtype=float).reshape(shape),

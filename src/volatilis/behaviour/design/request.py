@@ -179,12 +179,16 @@ def _show_words(result: Power, console: Console) -> None:
     for name, words in FINDINGS.items():
         console.print(f"{name}: {words}", soft_wrap=True)
     if len(setting.learners) > 1:
-        score = (
-            "-BIC / 2 of fitted candidates" if setting.fit else "log likelihood at the true parameters (optimistic: see --fit)"
-        )
+        samples = [label for label, tried in zip(setting.labels(), setting.tried(), strict=True) if not tried]
+        score = "-BIC / 2 of fitted candidates" if setting.fit else "-BIC / 2 of candidates, their parameters the best of a grid"
         meaning = "people learn as X, and X beats every other candidate"
         words = f"learner X: {meaning}: the interval of the difference in {score} is above 0"
         console.print(words, soft_wrap=True)
+        if samples and not setting.fit:
+            what = (
+                f"{', '.join(samples)}: a learner that samples keeps the parameters given, which is generous to it and its rivals"
+            )
+            console.print(f"[yellow]{what}; --fit searches them[/yellow]", soft_wrap=True)
 
 
 def _show_sequence(chosen: Chosen, console: Console) -> None:

@@ -6,13 +6,19 @@ import functools
 import math
 from typing import NamedTuple
 
+import numpy as np
+
+from volatilis._core.records import Range
 from volatilis.behaviour.models import Model
+from volatilis.behaviour.responses.registry import load_own
+from volatilis.catalogue import parameters
 from volatilis.environments import ChangingEnvironment
 from volatilis.learners._base import Learner
 from volatilis.predictions.hypotheses import check_level
 from volatilis.predictions.windows import FirstWindow, SecondWindow, check_belief, check_windows, why_gaussian
 
-LEARNING = ("p_c", "m", "omega")  # what is fitted, with fit=True
+LEARNING = ("p_c", "m", "omega")  # what is fitted
+VALUES = 15  # of it, where it is not searched: on its scale, from below to above what is usual
 
 
 class Setting(NamedTuple):
@@ -25,9 +31,10 @@ class Setting(NamedTuple):
                      trials that prediction 1 selects (over all trials a few huge values of S_BF decide, and tell nothing)
     response_noise   standard deviation of people's predictions about their belief's mean, in prior standard deviations
     subjects, trials the designs to compare
-    fit              for the comparison of learners, fit the learning parameter and the response noise of every candidate and
-                     compare by BIC; otherwise compare likelihoods at the parameters that people have, which is generous
+    fit              for the comparison of learners, fit the learning parameter and the response noise of every candidate;
+                     otherwise the best of some values of it, and the noise that suits each. Compared by BIC both times
     sequence         outcomes that everybody sees; empty: everybody has their own random ones
+    own              Python files with families and learners of the user's own
     """
 
     family: str = "gaussian:sigma=0.5"
@@ -43,6 +50,11 @@ class Setting(NamedTuple):
     first_window: FirstWindow = FirstWindow()
     second_window: SecondWindow = SecondWindow()
     sequence: tuple[float, ...] = ()
+    own: tuple[str, ...] = ()
+
+    def load_own(self) -> None:
+        """In this process, which may be another one than where the setting was made."""
+        load_own(self.own)
 
     def models(self) -> list[Model]:
         """A model for each candidate, with the parameters that people have."""
@@ -61,6 +73,10 @@ class Setting(NamedTuple):
         """The same with the learning parameter and the response noise free."""
         return [_model(self.family, _freed(learner), "gaussian:sd=free") for learner in self.learners]
 
+    def tried(self) -> list[tuple[Learner, ...]]:
+        """Each candidate with the values of its learning parameter that are tried; none for one that samples."""
+        return [_tried(self.family, learner) for learner in self.learners]
+
     def environment(self) -> ChangingEnvironment:
         return _environment(self.family, self.p_c)
 
@@ -75,6 +91,7 @@ def check(setting: Setting) -> None:
     from volatilis.catalogue import make_family, parse_family
     from volatilis.families import Gaussian
 
+    setting.load_own()
     recipe = parse_family(setting.family)
     if recipe.name != "gaussian":
         raise ValueError(why_gaussian(recipe.name))
@@ -118,6 +135,26 @@ def _freed(learner: str) -> str:
 @functools.cache
 def _model(family: str, learner: str, response: str) -> Model:
     return Model.parse(family, learner, response)
+
+
+@functools.cache
+def _tried(family: str, learner: str) -> tuple[Learner, ...]:
+    given, freed = _model(family, learner, "gaussian:sd=1"), _model(family, _freed(learner), "gaussian:sd=1")
+    if given.samples():
+        return ()
+    name = next(iter(freed.learner.free()), None)
+    if name is None:
+        return (given.make({})[0],)
+    found = next(one.search for one in parameters(freed.learner.name) if one.name == name)
+    if not isinstance(found, Range):
+        return (given.make({})[0],)
+    scale, here = found.scale, float(dict(given.learner.fields)[name])  # type: ignore[arg-type]
+    first, last = scale.to(found.first), scale.to(found.last)
+    own = scale.to(min(max(here, found.low), found.high))
+    wide = min(1.5 * first - 0.5 * last, own), max(1.5 * last - 0.5 * first, own)
+    ends = np.clip(wide, scale.to(found.low), scale.to(found.high))
+    steps = np.linspace(float(ends[0]), float(ends[1]), VALUES)
+    return tuple(freed.make({name: scale.back(float(x))})[0] for x in steps)
 
 
 @functools.cache

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from volatilis.behaviour.fitting.parameters import WHOLE, AnyPrior, Searched, Unit, resolved, searched, unit_of
+from volatilis.behaviour.fitting.parameters import WHOLE, AnyPrior, Searched, Unit, resolved, searched
 from volatilis.behaviour.fitting.search import Objective, descend, least, to_search
 from volatilis.behaviour.models import Model
 from volatilis.behaviour.people import Person
@@ -88,7 +88,7 @@ def _fit_continuous(
     unit: Unit | None,
     profile: bool,
 ) -> Fit:
-    unit = unit or unit_of(person.outcomes())
+    unit = unit or model.unit([person])
     free = [searched(name, unit) for name in model.free() if name not in WHOLE]
     stated = resolved(prior, free)
     try:

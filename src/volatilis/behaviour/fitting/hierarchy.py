@@ -22,7 +22,7 @@ import numpy as np
 from volatilis._core.terminal import part_of
 from volatilis.behaviour.fitting.fit import Fit, log_evidence
 from volatilis.behaviour.fitting.jobs import Failure, FitOptions, Fitter, Progress, fitter
-from volatilis.behaviour.fitting.parameters import AnyPrior, Prior, Searched, Unit, searched, unit_of, weak
+from volatilis.behaviour.fitting.parameters import AnyPrior, Prior, Searched, Unit, searched, weak
 from volatilis.behaviour.fitting.search import bounds_of
 from volatilis.behaviour.models import Model
 from volatilis.behaviour.people import Person
@@ -78,7 +78,7 @@ def fit_groups(
     """One group per model; all people in the same unit, by default that of all outcomes together. Arguments as of `fit_all`."""
     if len(persons) < 2:
         raise ValueError(f"a group needs two people or more, not {len(persons)}; use --method map to fit each person separately")
-    unit = unit or unit_of(np.concatenate([person.outcomes() for person in persons]))
+    unit = unit or models[0].unit(persons)
     groups = []
     with fitter(FitOptions(starts, seed, workers, folder, scheduler), len(persons)) as pool:
         for number, model in enumerate(models):

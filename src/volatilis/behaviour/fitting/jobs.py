@@ -16,12 +16,15 @@ import numpy as np
 
 from volatilis._core import sources
 from volatilis._core.jobs import Dask, Processes, Queue, run_kept, worker_count
+from volatilis._core.records import is_own
 from volatilis._core.store import Entry, Store, digest
 from volatilis.behaviour.fitting.fit import Fit, fit
-from volatilis.behaviour.fitting.parameters import WHOLE, AnyPrior, Unit, resolved, searched, unit_of
-from volatilis.behaviour.models import Model
+from volatilis.behaviour.fitting.parameters import RANGES, WHOLE, AnyPrior, Unit, resolved, searched
+from volatilis.behaviour.models import Model, checked
 from volatilis.behaviour.people import Person
 from volatilis.behaviour.responses import registry
+from volatilis.behaviour.responses._base import is_response
+from volatilis.own_files import LOADED, own_files
 
 FORMAT = 3
 FEW = 8  # fits for which a further process is not worth its start
@@ -67,10 +70,11 @@ class Job(NamedTuple):
 
     def key(self) -> str:
         """A digest of all that decides the fit, but for the sources of this package."""
-        unit = self.unit or unit_of(self.person.outcomes())
+        unit = self.unit or self.model.unit([self.person])
         prior = resolved(self.prior, [searched(name, unit) for name in self.model.free() if name not in WHOLE])
-        response = sources.user_digest(registry.RESPONSES[self.model.response.name])
-        settings = (self.starts, self.seed, prior, unit, self.profile, registry.texts(), response)
+        own = sources.user_digest(*self.model.classes())
+        ranges = [WHOLE[name] if name in WHOLE else (RANGES[name].scale.name, *RANGES[name][1:]) for name in self.model.free()]
+        settings = (self.starts, self.seed, prior, unit, self.profile, ranges, own)
         return digest(FORMAT, self.model, self.person, settings)
 
     def run(self) -> Fit | Failure:
@@ -89,7 +93,7 @@ class Fitter:
     def run(self, jobs: Sequence[Job], progress: Progress = lambda share: None) -> list[Fit | Failure]:
         """The results, in the order of the jobs."""
         keys = [job.key() for job in jobs] if self._store is not None else [str(i) for i in range(len(jobs))]
-        calls = {key: (job, _users_responses()) for key, job in zip(keys, jobs, strict=True)}
+        calls = {key: (job, users(job.model)) for key, job in zip(keys, jobs, strict=True)}
         results = run_kept(self._queue, _run, calls, self._store, progress, keep=lambda one: isinstance(one, Fit))
         return [results[key] for key in keys]
 
@@ -149,27 +153,28 @@ def fit_all(
 # --- where they run ------------------------------------------------------------------------------------------------------
 
 
-class UsersResponses(NamedTuple):
-    """Response models of the user's own, which other processes must know too: files to read, and classes to import."""
+class Users(NamedTuple):
+    """What is the user's own in a model, which another process must know too: files to read, classes that it imports as it gets
+    them, and the name of the response model."""
 
     files: tuple[str, ...]
-    classes: dict[str, type]
+    classes: tuple[type, ...]
+    response: str
 
 
-def _users_responses() -> UsersResponses:
-    shipped = ("volatilis.", registry.LOADED)
-    classes = {name: cls for name, cls in registry.RESPONSES.items() if not cls.__module__.startswith(shipped)}
-    return UsersResponses(tuple(registry.files), classes)
+def users(model: Model) -> Users:
+    """From where they are here."""
+    classes = tuple(cls for cls in model.classes() if is_own(cls) and not cls.__module__.startswith(LOADED))
+    return Users(tuple(own_files()), classes, model.response.name)
 
 
-def _run(job: Job, responses: UsersResponses) -> Fit | Failure:
+def _run(job: Job, own: Users) -> Fit | Failure:
     """In another process, too, which must find the user's files and modules where they are here."""
-    for path in responses.files:
-        if path not in registry.files:
-            registry.load_responses(path)
-    for name, cls in responses.classes.items():
-        if registry.RESPONSES.get(name) is not cls:
-            registry.register_response(name, cls)
+    registry.load_own(own.files)
+    for cls in own.classes:
+        if is_response(cls) and registry.RESPONSES.get(own.response) is not cls:
+            registry.register_response(own.response, cls)
+    checked(job.model)
     return job.run()
 
 

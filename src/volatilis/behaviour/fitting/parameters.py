@@ -56,13 +56,22 @@ class Unit(NamedTuple):
     spread: float
 
 
-def unit_of(outcomes: np.ndarray) -> Unit:
-    """From the median, so that a few wild outcomes do not matter. Outcomes that are all alike have the unit 1."""
+def unit_of(outcomes: np.ndarray, around: float = np.inf) -> Unit:
+    """From the median, so that a few wild outcomes do not matter. Outcomes that are all alike have the unit 1.
+
+    around    once around, where outcomes are places on a circle: the middle is then their direction, and the rest the short way
+    """
     finite = outcomes[np.isfinite(outcomes)]
     if finite.size == 0:
         return Unit(0.0, 1.0)
-    middle = float(np.median(finite))
-    spread = float(np.median(np.abs(finite - middle))) * 1.4826 or float(np.std(finite))
+    if around < np.inf:
+        turns = 2.0 * np.pi * finite / around
+        middle = float(np.arctan2(np.sin(turns).sum(), np.cos(turns).sum()) * around / (2.0 * np.pi)) % around
+        apart = (finite - middle + 0.5 * around) % around - 0.5 * around
+    else:
+        middle = float(np.median(finite))
+        apart = finite - middle
+    spread = float(np.median(np.abs(apart))) * 1.4826 or float(np.std(apart))
     return Unit(middle, spread or 1.0)
 
 
@@ -97,6 +106,14 @@ def searched(name: str, unit: Unit) -> Searched:
         shift = unit.middle if known.scale is LINEAR else 0.0
         ends = tuple(shift * (name == "mu_0") + unit.spread * end for end in ends)  # type: ignore[assignment]
     return Searched(name, known.scale, *(known.scale.to(end) for end in ends))
+
+
+def usual_value(name: str, unit: Unit = Unit(0.0, 1.0)) -> float:  # noqa: B008
+    """In the middle of where searches start."""
+    if name in WHOLE:
+        return WHOLE[name][0]
+    one = searched(name, unit)
+    return one.natural(0.5 * (one.first + one.last))
 
 
 # --- priors --------------------------------------------------------------------------------------------------------------

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from volatilis._core.terminal import console_of, plain, table
+from volatilis.behaviour.doubts import blocks_of, people_of
 from volatilis.behaviour.fitting.fit import Fit
 from volatilis.behaviour.fitting.hierarchy import Group, fit_groups
 from volatilis.behaviour.fitting.jobs import Failure, FitOptions, fit_all
-from volatilis.behaviour.fitting.parameters import CENTRAL, WHOLE, AnyPrior, parse_priors, searched, unit_of
+from volatilis.behaviour.fitting.parameters import CENTRAL, WHOLE, AnyPrior, parse_priors, searched
 from volatilis.behaviour.fitting.results import dataset, save, tidy
 from volatilis.behaviour.models import Model, models_of
-from volatilis.behaviour.people import People, Source, people_of
+from volatilis.behaviour.people import People, Source
 from volatilis.tables import save_picture, writer
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ class FitRequest(NamedTuple):
     priors           such as p_c=0.01:0.5, the range that holds 95 % of the prior
     options          starts, seed, where fits are made, and a folder that keeps finished ones
     profile          intervals from the profile of the likelihood
-    response_files   Python files with response models of the user's own
+    own              Python files with families, learners and response models of the user's own
     """
 
     source: Source
@@ -50,7 +51,7 @@ class FitRequest(NamedTuple):
     priors: tuple[str, ...] = ()
     options: FitOptions = FitOptions()
     profile: bool = False
-    response_files: tuple[str, ...] = ()
+    own: tuple[str, ...] = ()
 
 
 class FitResult(NamedTuple):
@@ -86,7 +87,7 @@ def fit_table(request: FitRequest, progress: Callable[[float], None] = lambda sh
     """Read, check and fit. People who cannot be fitted are reported in the result; if nobody can be fitted, that is an error."""
     if request.method not in METHODS:
         raise ValueError(f"method = {request.method!r} is not accepted; one of {', '.join(METHODS)} is")
-    models = models_of(request.family, request.learners, request.response, request.response_files)
+    models = models_of(request.family, request.learners, request.response, request.own)
     if not any(model.free() for model in models):
         raise ValueError("no parameter is free; write one as varsmile:m=free")
     prior = _prior(request, models)
@@ -96,11 +97,20 @@ def fit_table(request: FitRequest, progress: Callable[[float], None] = lambda sh
         groups = fit_groups(models, people.persons, progress=progress, **options)
         fits = [group.fits[i] for i in range(len(people.persons)) for group in groups]
     else:
-        unit = None if prior is None else unit_of(np.concatenate([person.outcomes() for person in people.persons]))
+        unit = None if prior is None else models[0].unit(people.persons)
         fits = fit_all(models, people.persons, prior=prior, unit=unit, profile=request.profile, progress=progress, **options)
+    fits = [_doubted(one, people) for one in fits]
     if not any(isinstance(one, Fit) for one in fits):
         raise ValueError(f"nobody could be fitted: {next(one.message for one in fits if isinstance(one, Failure))}")
     return FitResult(request, models, people, fits, groups)
+
+
+def _doubted(fit: Fit | Failure, people: People) -> Fit | Failure:
+    """With a warning for each doubt about the model that concerns this person."""
+    kinds = [doubt.kind for doubt in people.doubts if not doubt.persons or fit.person in doubt.persons]
+    if isinstance(fit, Failure) or not kinds:
+        return fit
+    return fit._replace(warnings=(*fit.warnings, *(f"the table contradicts the model ({kind})" for kind in kinds)))
 
 
 def _prior(request: FitRequest, models: Sequence[Model]) -> AnyPrior:
@@ -120,7 +130,7 @@ def prior_texts(request: FitRequest, models: Sequence[Model], people: People) ->
     """Each prior in words: on which scale it is normal, and the range that holds 95 % of it."""
     if request.method != "map":
         return {}
-    unit = unit_of(np.concatenate([person.outcomes() for person in people.persons]))
+    unit = models[0].unit(people.persons)
     names = dict.fromkeys(name for model in models for name in model.free() if name not in WHOLE)
     free = [searched(name, unit) for name in names]
     mean, sd = parse_priors(request.priors)(free)
@@ -160,13 +170,15 @@ def command_of(request: FitRequest) -> str:
         ("--outcome", source.outcome, "outcome"),
         ("--response-column", source.response, "prediction"),
         ("--when", source.when, "before"),
-        *((f"--{name}", getattr(source, name), None) for name in ("block", "reset", "catch", "trial")),
+        *((f"--{name}", getattr(source, name), None) for name in ("block", "reset", "catch", "trial", "given")),
         ("--missing", source.missing, "error"),
         ("--bounds", None if source.bounds is None else f"{source.bounds[0]!r},{source.bounds[1]!r}", None),
         ("--categories", ",".join(source.categories), ""),
+        ("--magnitudes", ",".join(source.magnitudes), ""),
+        ("--learn", source.learn, "chosen"),
         ("--method", request.method, "ml"),
         *(("--prior", prior, None) for prior in request.priors),
-        *(("--own", path, None) for path in request.response_files),
+        *(("--own", path, None) for path in request.own),
     ]
     words = ["volatilis", "fit", os.fspath(source.table), "--family", request.family]
     words += [word for learner in request.learners for word in ("--learner", learner)]
@@ -195,6 +207,9 @@ def show(result: FitResult, *outputs: str) -> None:
     where = "".join(f" -> {out}" for out in outputs if out != "-")
     models = "1 model" if len(result.models) == 1 else f"{len(result.models)} models"
     console.print(f"{people:,} people, {models}{where}", soft_wrap=True)
+    console.print(blocks_of(result.people), soft_wrap=True)
+    for doubt in result.people.doubts:
+        console.print(f"[yellow]warning[/yellow]: {plain(doubt.message)}", soft_wrap=True)
     console.print(_table(result))
     for line in _totals(result):
         console.print(line, soft_wrap=True)

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from volatilis.behaviour.doubts import with_doubts
 from volatilis.behaviour.fitting.fit import Fit
 from volatilis.behaviour.fitting.jobs import Failure, FitOptions, fitter
 from volatilis.behaviour.indicators.trials import Measured, observe
@@ -36,7 +37,7 @@ class PredictRequest(NamedTuple):
     level        of the confidence intervals
     zscore       bring each person's indicator to mean 0 and variance 1 first
     options      starts, seed, where fits are made, and a folder that keeps finished ones
-    own          Python files with response models of one's own
+    own          Python files with families, learners and response models of the user's own
     """
 
     source: Source
@@ -82,7 +83,8 @@ def predict(request: PredictRequest, progress: Progress = lambda what, share: No
     measured = _columns(request)
     free = _searched(request, model)
     with_responses = request.confidence is not None or bool(free)
-    people = read_people(request.source if with_responses else request.source._replace(response=None), model)
+    source = request.source if with_responses else request.source._replace(response=None)
+    people = with_doubts(read_people(source, model), [model], source)
     of_person = {person.name: measured.at(_rows(person)) for person in people.persons}
     refused = dict(people.refused)
     for name, columns in of_person.items():
@@ -231,7 +233,8 @@ def _notes(measured: Mapping[str, Measured], fits: Mapping[str, Fit], observed: 
 
 def _notes_on_people(people: People, fits: Mapping[str, Fit]) -> list[str]:
     fitted = [f"{name}: fit: {'; '.join(fit.warnings)}" for name, fit in fits.items() if fit.warnings]
-    return [*fitted, *(f"{name}: {note}" for name, note in people.notes.items())]
+    doubts = [f"warning: {doubt.message}" for doubt in people.doubts]
+    return [*doubts, *fitted, *(f"{name}: {note}" for name, note in people.notes.items())]
 
 
 def _people(count: int) -> str:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from volatilis.behaviour.comparison.criteria import check_models, unit_of_all
+from volatilis.behaviour.comparison.criteria import check_models
 from volatilis.behaviour.comparison.selection import select
 from volatilis.behaviour.fitting.fit import Fit, log_evidence
 from volatilis.behaviour.fitting.jobs import Failure, FitOptions, fitter
@@ -140,7 +140,7 @@ def recover(
         raise ValueError(f"recovery by {criterion!r} is not known; {', '.join(CRITERIA)} are")
     if draw not in DRAWS:
         raise ValueError(f"draw = {draw!r} is not accepted; {' or '.join(DRAWS)} is")
-    unit, prior = unit_of_all(persons), weak if criterion == "laplace" else None
+    unit, prior = models[0].unit(persons), weak if criterion == "laplace" else None
     count = people or len(persons)
     with fitter(options, len(models) * (len(persons) + len(models) * count)) as pool:
         first = pool.fit_people(models, persons, prior=prior, unit=unit, progress=lambda share: progress("people", share))

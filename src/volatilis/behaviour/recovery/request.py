@@ -9,9 +9,10 @@ import numpy as np
 
 from volatilis._core.terminal import console_of, plain, table
 from volatilis.behaviour.comparison.request import NAMES, failure_texts
+from volatilis.behaviour.doubts import people_of
 from volatilis.behaviour.fitting.jobs import FitOptions
 from volatilis.behaviour.models import models_of
-from volatilis.behaviour.people import Source, people_of
+from volatilis.behaviour.people import Source
 from volatilis.behaviour.recovery.conclusions import conclusions, recovered, thresholds
 from volatilis.behaviour.recovery.recover import Recovery, dataset, recover
 from volatilis.tables import save_picture, write_columns
@@ -27,7 +28,7 @@ class RecoverRequest(NamedTuple):
     draw             their parameters: fitted, to the person whose trials they get; or drawn from the distribution of all fits
     criterion        by which a model is the best: one of `recover.CRITERIA`
     options          starts, seed, where fits are made, and a folder that keeps finished ones
-    response_files   Python files with response models of the user's own
+    own              Python files with families, learners and response models of the user's own
     """
 
     source: Source
@@ -38,7 +39,7 @@ class RecoverRequest(NamedTuple):
     draw: str = "fitted"
     criterion: str = "bic"
     options: FitOptions = FitOptions()
-    response_files: tuple[str, ...] = ()
+    own: tuple[str, ...] = ()
 
 
 def recover_table(
@@ -47,7 +48,7 @@ def recover_table(
     notify: Callable[[str], None] = lambda text: None,
 ) -> Recovery:
     """Read, simulate and fit; `notify` gets a line for each person who is left out."""
-    models = models_of(request.family, request.learners, request.response, request.response_files)
+    models = models_of(request.family, request.learners, request.response, request.own)
     persons = people_of(request.source, models, notify).persons
     return recover(models, persons, request.options, request.people, request.draw, request.criterion, progress)
 

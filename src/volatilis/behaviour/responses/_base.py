@@ -32,9 +32,12 @@ class Moment(NamedTuple):
     """What a simulated person knows when responding.
 
     mean, sd   of each element of theta; sd is empty for a learner without uncertainty
+               on a circle a mean is NaN where the belief has no direction, as a uniform prior
     theta      a draw from the belief, for a response model that `draws_theta`; else NaN
     before     the last response; NaN if there is none
     middle     of the person's own responses: the middle of a slider of known length, if its ends are not known
+    family     of the learner: how far apart two places are, and whether on a circle
+    worth      what each arm pays if it pays 1; empty where there are none. mean and sd are then of all arms
     """
 
     mean: np.ndarray
@@ -42,6 +45,8 @@ class Moment(NamedTuple):
     theta: float
     before: float
     middle: float
+    family: Family
+    worth: np.ndarray = np.zeros(0)
 
 
 class ResponseModel(Protocol):
@@ -70,6 +75,9 @@ class ResponseModel(Protocol):
     def chooses(self) -> bool:
         """Whether responses are choices among categories."""
 
+    def chooses_contexts(self) -> bool:
+        """Whether responses are choices among contexts, such as arms: what was chosen is the context of the outcome."""
+
     def noise_law(self) -> tuple[float, float] | None:
         """p and c where log P = -A / sd^p - log sd - c with sd alone, and A depends only on how far the response is from the
         mean: the best sd is then known without a search. None for any other model."""
@@ -91,16 +99,16 @@ def response(cls: C) -> C:
             setattr(cls, name, default)
         elif name in PYTHON_ONLY:
             python_only(vars(cls)[name])
-    _marked.add(cls)
+    marked[cls] = None
     return compiled_methods(validated(cls))
 
 
-_marked: set[type] = set()
+marked: dict[type, None] = {}  # in the order of their definition
 
 
 def is_response(cls: type) -> bool:
     """Whether the class has `@response` above it."""
-    return cls in _marked
+    return cls in marked
 
 
 class _Defaults:
@@ -124,6 +132,10 @@ class _Defaults:
         return False
 
     @python_only
+    def chooses_contexts(self: object) -> bool:
+        return False
+
+    @python_only
     def noise_law(self: object) -> tuple[float, float] | None:
         return None
 
@@ -136,7 +148,16 @@ class _Defaults:
         """Any."""
 
 
-PYTHON_ONLY = ("draw", "draws_theta", "slider_ends", "chooses", "noise_law", "check_learner", "check_responses")
+PYTHON_ONLY = (
+    "draw",
+    "draws_theta",
+    "slider_ends",
+    "chooses",
+    "chooses_contexts",
+    "noise_law",
+    "check_learner",
+    "check_responses",
+)
 
 
 @compiled_function
@@ -150,6 +171,16 @@ def estimate(learner: LearnerOf[S], state: S, k: int) -> float:
 def uncertainty(learner: LearnerOf[S], state: S, k: int) -> float:
     """The standard deviation of theta_k."""
     return math.sqrt(learner.read_variance(state, k, learner.read_mean(state, k)))
+
+
+def on_a_line(model: object, learner: Learner) -> None:
+    """For response models whose noise does not wrap."""
+    around = learner.family.circumference()
+    if around < np.inf:
+        raise TypeError(
+            f"{type(model).__name__} is for numbers on a line, and outcomes of {type(learner.family).__name__} are places on a "
+            f"circle ({around:g} once around): a response at one end would seem far from the other; use vonmises:sd=free"
+        )
 
 
 def needs_variance(model: object, learner: Learner) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from volatilis._compiler.registry import compiled_function, python_only
 from volatilis._core.fields import Positive
 from volatilis._core.records import LOGIT, Range
-from volatilis.behaviour.responses._base import Moment, Share, response
+from volatilis.behaviour.responses._base import Moment, ResponseModel, Share, response
 from volatilis.behaviour.responses.choice import check_categories
 from volatilis.special import exp, log, log_1p
 
@@ -49,7 +49,7 @@ class Habits(NamedTuple):
         if moment.before == moment.before and rng.random() < self.stay:
             return moment.before
         if rng.random() < self.lapse:
-            ends = self.model.slider_ends()
+            ends = ends_of(self.model, moment.family)
             low = moment.middle - 0.5 * self.span if ends is None else ends[0]
             return low + self.span * rng.random()
         return float(self.model.draw(moment, rng))
@@ -93,8 +93,16 @@ class ChoiceHabits(NamedTuple):
         return bool(self.model.draws_theta())
 
     @python_only
+    def chooses(self) -> bool:
+        return True
+
+    @python_only
+    def chooses_contexts(self) -> bool:
+        return bool(self.model.chooses_contexts())
+
+    @python_only
     def check_learner(self, learner: Learner) -> None:
-        if self.lapse > 0.0:  # nothing is impossible
+        if self.lapse > 0.0 and not self.chooses_contexts():  # nothing is impossible
             check_categories(learner)
         else:
             self.model.check_learner(learner)
@@ -102,6 +110,12 @@ class ChoiceHabits(NamedTuple):
     @python_only
     def check_responses(self, family: Family, given: np.ndarray) -> None:
         self.model.check_responses(family, given)
+
+
+def ends_of(model: ResponseModel, family: Family) -> tuple[float, float] | None:
+    """Between which numbers a lapse may be: on the slider, or once around; None where nobody knows."""
+    around = family.circumference()
+    return (0.0, around) if around < np.inf else model.slider_ends()
 
 
 @compiled_function

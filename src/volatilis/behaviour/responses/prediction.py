@@ -19,10 +19,11 @@ from volatilis.behaviour.responses._base import (
     PerUpdate,
     estimate,
     needs_variance,
+    on_a_line,
     response,
     uncertainty,
 )
-from volatilis.families.gaussian import Gaussian
+from volatilis.families import Gaussian, VonMises
 from volatilis.special import LOG_2_PI, log
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def response_noise(model: Noisy, learner: LearnerOf[S], state: S, mean: float, b
     if model.per_uncertainty > 0.0:
         scale += model.per_uncertainty * uncertainty(learner, state, 0)
     if model.per_update > 0.0 and before == before:
-        scale += model.per_update * abs(mean - before)
+        scale += model.per_update * abs(learner.family.difference(mean, before))
     return math.sqrt(scale * scale + model.motor * model.motor)
 
 
@@ -59,17 +60,19 @@ def noise_at(model: Noisy, moment: Moment) -> float:
     if model.per_uncertainty > 0.0:
         scale += model.per_uncertainty * moment.sd[0]
     if model.per_update > 0.0 and moment.before == moment.before:
-        scale += model.per_update * abs(moment.mean[0] - moment.before)
+        scale += model.per_update * abs(moment.family.difference(moment.mean[0], moment.before))
     return math.hypot(scale, model.motor)
 
 
 def check_noise(model: Noisy, learner: Learner) -> None:
+    on_a_line(model, learner)
     if model.per_uncertainty > 0.0:
         needs_variance(model, learner)
 
 
 @compiled_function
 def log_normal(given: float, mean: float, scale: float) -> float:
+    """log N(given; mean, scale^2)."""
     apart = (given - mean) / scale
     return -0.5 * (apart * apart + LOG_2_PI) - log(scale)
 
@@ -151,8 +154,9 @@ class UnderBelief(NamedTuple):
     @python_only
     def check_learner(self, learner: Learner) -> None:
         needs_variance(self, learner)
-        if not isinstance(learner.family, Gaussian):
-            raise TypeError(f"UnderBelief is for beliefs about a mean, the family gaussian, not {type(learner.family).__name__}")
+        if not isinstance(learner.family, (Gaussian, VonMises)):
+            name = type(learner.family).__name__
+            raise TypeError(f"UnderBelief is for beliefs about a mean, the families gaussian and vonmises, not {name}")
 
 
 @response

@@ -2,39 +2,40 @@
 
 from __future__ import annotations
 
-import importlib.util
-import inspect
-import pathlib
-import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
-from volatilis import catalogue
+from volatilis import catalogue, own_files
 from volatilis._core.fields import rules_of
-from volatilis._core.records import Parameter, Range, dashed, first_sentence, parameters_of
-from volatilis.behaviour.fitting.parameters import RANGES, add_ranges, usual_range
-from volatilis.behaviour.responses._base import ResponseModel, is_response
+from volatilis._core.records import Choices, Known, Parameter, Range, dashed, first_sentence, is_own, parameters_of
+from volatilis.behaviour.fitting.parameters import RANGES, WHOLE, add_ranges, usual_range
+from volatilis.behaviour.responses._base import ResponseModel, is_response, marked
+from volatilis.behaviour.responses.arms import Arms
 from volatilis.behaviour.responses.choice import Softmax
-from volatilis.behaviour.responses.habits import ChoiceHabits, Habits
+from volatilis.behaviour.responses.circle import CircularNoise
+from volatilis.behaviour.responses.habits import ChoiceHabits, Habits, ends_of
 from volatilis.behaviour.responses.prediction import Confidence, GaussianNoise, LaplaceNoise, UnderBelief
 from volatilis.behaviour.responses.slider import CensoredNoise, TruncatedNoise
+from volatilis.behaviour.situations import contexts_of
 from volatilis.catalogue import Recipe
 from volatilis.families._base import Family
 
-RESPONSES: dict[str, type] = {
+BUILT_IN: dict[str, type] = {
     "gaussian": GaussianNoise,
     "laplace": LaplaceNoise,
     "truncated": TruncatedNoise,
     "censored": CensoredNoise,
+    "vonmises": CircularNoise,
     "under-belief": UnderBelief,
     "softmax": Softmax,
+    "arms": Arms,
     "confidence": Confidence,
 }
+_registered: dict[str, type] = {}
+RESPONSES = Known(BUILT_IN, lambda: {dashed(cls): cls for cls in marked if is_own(cls)} | _registered)
 HABITS = ("lapse", "stay", "span")
-for known in (*RESPONSES.values(), Habits):
+for known in (*BUILT_IN.values(), Habits):
     add_ranges(parameters_of(known))
-LOADED = "volatilis_own_"  # how modules that were read from a file are called
-files: list[str] = []  # that were read, for other processes
 
 
 def response_parameters(name: str) -> list[Parameter]:
@@ -60,9 +61,10 @@ def make_response(recipe: Recipe, family: Family, values: Mapping[str, object]) 
         if not habits:
             return model
         if model.chooses():
-            return cast(ResponseModel, ChoiceHabits(model, **{"span": float(family.categories() or 2)} | habits))
+            among = contexts_of(family) if model.chooses_contexts() else family.categories() or 2
+            return cast(ResponseModel, ChoiceHabits(model, **{"span": float(among)} | habits))
         if habits.get("lapse") and "span" not in habits:
-            ends = model.slider_ends()
+            ends = ends_of(model, family)
             if ends is None:
                 raise ValueError("lapse needs span, the length of the slider")
             habits["span"] = ends[1] - ends[0]
@@ -73,42 +75,40 @@ def make_response(recipe: Recipe, family: Family, values: Mapping[str, object]) 
 
 # --- of a user's own -----------------------------------------------------------------------------------------------------
 
+KINDS = (
+    *own_files.KINDS,
+    own_files.Kind("response model", lambda cls: dashed(cls) if is_response(cls) else None, RESPONSES),
+)
+
+
+def load_own(paths: Iterable[str]) -> None:
+    """`own_files.load_own`, for response models too."""
+    own_files.load_own(paths, KINDS)
+
 
 def register_response(name: str, cls: type, **ranges: Range) -> None:
-    """Make a class with `@response` known under a name: register_response("rounded", Rounded).
+    """Make a class with `@response` known under another name than its own: register_response("round", Rounded).
 
     ranges    where parameters are searched; without one a parameter that no other model has gets a wide one, as its field accepts
     """
     if not is_response(cls):
         raise TypeError(f"{cls.__name__} is not a response model; put @response above the class")
-    if RESPONSES.get(name, cls) is not cls and RESPONSES[name].__module__.startswith("volatilis."):
+    if name in RESPONSES.built_in:
         raise ValueError(f"there is a response model {name!r} already; choose another name")
-    for field, rule in rules_of(cls).items():
-        if field in ranges or field not in RANGES:
-            RANGES[field] = ranges.get(field) or usual_range(rule)
-    RESPONSES[name] = cls
+    RANGES.update(ranges)
+    _registered[name] = cls
 
 
-def load_responses(path: str) -> list[str]:
-    """All response models of a Python file, each known by its class's name in small letters (NearTheEdge: near-the-edge)."""
-    where = pathlib.Path(path).resolve()
-    specification = importlib.util.spec_from_file_location(LOADED + where.stem, where)
-    if not where.is_file() or specification is None or specification.loader is None:
-        raise ValueError(f"{path} is not a Python file, from which response models are read")
-    module = importlib.util.module_from_spec(specification)
-    sys.modules[specification.name] = module
-    specification.loader.exec_module(module)
-    own = [cls for _, cls in inspect.getmembers(module, inspect.isclass) if is_response(cls)]
-    found = {dashed(cls): cls for cls in own if cls.__module__ == module.__name__}
-    if not found:
-        raise ValueError(f"{path} has no response model, a class with @response above it")
-    for name, cls in found.items():
-        register_response(name, cls)
-    if str(where) not in files:
-        files.append(str(where))
-    return list(found)
-
-
-def texts() -> list[str]:
-    """What stands in the files that were read."""
-    return [pathlib.Path(path).read_text() for path in files]
+def know_ranges(recipe: Recipe, cls: type) -> None:
+    """Where the free parameters of a class of the user's own are searched: where its fields say, else where they may be."""
+    rules = rules_of(cls) if is_own(cls) else {}
+    declared = {one.name: one.search for one in parameters_of(cls)} if rules else {}
+    for name in recipe.free():
+        if name in rules:
+            search = declared.get(name)
+            if isinstance(search, Choices):
+                WHOLE[name] = search.values
+            elif isinstance(search, Range):
+                RANGES[name] = search
+            elif name not in RANGES and name not in WHOLE:
+                RANGES[name] = usual_range(rules[name])

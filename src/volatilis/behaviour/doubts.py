@@ -1,0 +1,164 @@
+"""What speaks against fitting a model to people: outcomes that contradict its environment, responses that come at another time.
+
+Both concern what a fit takes as given, and are not seen in it: it finds the best parameters of a wrong model, with small errors.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from volatilis import catalogue
+from volatilis.behaviour.models import Model
+from volatilis.behaviour.people import Doubt, People, Person, Source, Trials, read_people
+from volatilis.estimation import check_model
+from volatilis.estimation.models import P_CS, Data, best, described, first_of, reference
+from volatilis.families._base import Family
+from volatilis.running.drivers import OBSERVE, RESET
+from volatilis.running.pieces import Readouts
+
+NAMED = 5  # people who are named one by one
+FEW = 5000  # responses that the test of --when looks at
+TOO_MUCH, CERTAIN = 0.2, 5.0  # a correlation that matters, in units of one and of its standard error
+
+
+def people_of(source: Source, models: Sequence[Model], notify: Callable[[str], None] = lambda text: None) -> People:
+    """All people of a table; nobody who can be fitted is an error. `notify` gets lines for a reader."""
+    people = read_people(source, *models)
+    if not people.persons:
+        raise ValueError(f"{source.table}: nobody can be fitted: {next(iter(people.refused.values()), 'there is no one')}")
+    people = with_doubts(people, models, source)
+    for doubt in people.doubts:
+        notify(f"warning: {doubt.message}")
+    for name, note in people.notes.items():
+        notify(f"{name}: {note}")
+    for reason in people.refused.values():
+        notify(f"left out: {reason}")
+    return people
+
+
+def blocks_of(people: People) -> str:
+    """How many blocks there are, in words: a person's first trial begins one, a label that changes, and what --reset marks."""
+    count = sum(1 + int(np.sum(np.concatenate([part.events for part in one.parts])[1:] >= RESET)) for one in people.persons)
+    if count == len(people.persons):
+        return "each person's trials are one block: the learner never starts anew"
+    return f"{count:,} blocks: the learner starts anew in each"
+
+
+def with_doubts(people: People, models: Sequence[Model], source: Source) -> People:
+    """The same people with what speaks against fitting these models to them."""
+    return people._replace(doubts=_doubts(people.persons, models, source) if people.persons else ())
+
+
+def _doubts(persons: Sequence[Person], models: Sequence[Model], source: Source) -> tuple[Doubt, ...]:
+    """Of the first model, whose family all share. Outcomes in contexts, and choices among them, are not looked at."""
+    if any(part.contexts.size for person in persons for part in person.parts):
+        return ()
+    if any(model.learner.name == "per-context" for model in models):  # changes apart, which no one family and p_c says
+        return ()
+    parts: dict[tuple[tuple[str, float], ...], list[tuple[str, Trials]]] = {}
+    for person in persons:
+        for part in person.parts:
+            parts.setdefault(tuple(part.columns.items()), []).append((person.name, part))
+    doubts: dict[str, Doubt] = {}
+    for columns, owned in parts.items():
+        family = _family(models[0], dict(columns), [part for _, part in owned])
+        if not family.lacks("predictive_cdf"):
+            for doubt in _of_outcomes(family, owned):
+                doubts.setdefault(doubt.kind, doubt)
+    timing = None if source.response is None else _of_timing(models[0], persons, source)
+    return (*doubts.values(), *([timing] if timing is not None else []))
+
+
+def _family(model: Model, columns: dict[str, float], parts: Sequence[Trials]) -> Family:
+    """What is free is as the outcomes suggest: a person may believe something else, and that is no fault of the model."""
+    free = model.family.free()
+    family = catalogue.make_family(model.family, {**dict.fromkeys(free, 1.0), **columns})
+    if not free:
+        return family
+    suggested = family.plausible([part.values[part.events % RESET == OBSERVE] for part in parts])
+    found = {name: float(getattr(suggested, name)) for name in free if name in getattr(suggested, "_fields", ())}
+    return catalogue.make_family(model.family, {**dict.fromkeys(free, 1.0), **found, **columns})
+
+
+def _of_outcomes(family: Family, owned: Sequence[tuple[str, Trials]]) -> list[Doubt]:
+    """Whether the environment of the model made the outcomes, with whatever change probability suits them best."""
+    found = check_model(family, [part.values for _, part in owned], None, [part.events for _, part in owned])
+    doubts = []
+    for misfit in found.misfits:
+        names = tuple(dict.fromkeys(owned[i][0] for i in misfit.sequences))
+        listed = "; ".join(names[:NAMED]) + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
+        whom = f" of {listed}" if names else ""
+        doubts.append(Doubt(f"{described(family)} does not fit the outcomes{whom}: {misfit}", misfit.kind, names))
+    return doubts
+
+
+# --- when responses were given -------------------------------------------------------------------------------------------
+
+
+class Timing(NamedTuple):
+    """How responses hang together with what could not be foreseen of an outcome: a correlation, and in standard errors."""
+
+    correlation: float
+    z: float
+
+
+def _of_timing(model: Model, persons: Sequence[Person], source: Source) -> Doubt | None:
+    """Given the past, the unforeseen part of an outcome has mean 0: a response given before cannot be correlated with it."""
+    same, later = _timing(model, persons, 0), _timing(model, persons, 1)
+    if source.when == "before" and same.correlation > TOO_MUCH and same.z > CERTAIN:
+        found = f"responses correlate with what could not be foreseen of their own row's outcome ({same.correlation:.2f})"
+        return Doubt(f"--when before: {found}, as only responses given after it can: --when after", "when")
+    if source.when == "after" and later.correlation > TOO_MUCH and later.z > CERTAIN and same.z < 2.0:
+        found = f"responses do not depend on their own row's outcome (correlation {same.correlation:.2f})"
+        return Doubt(f"--when after: {found}, but on that of the row before ({later.correlation:.2f}): --when before", "when")
+    return None
+
+
+def _timing(model: Model, persons: Sequence[Person], lag: int) -> Timing:
+    """Of responses `lag` rows after an outcome with what a nearly ideal observer had not foreseen of it."""
+    unforeseen, moved = [], []
+    for part in _some(persons):
+        family = _family(model, dict(part.columns), [part]).plausible([part.values[part.events % RESET == OBSERVE]])
+        if family.size() != 1 or family.coordinates() != 1:
+            continue
+        expected = _expected(family, part)
+        end = len(part.values) - lag
+        usable = (part.events[:end] == OBSERVE) & ~np.isnan(part.given[lag:]) & ~np.isnan(expected[:end])
+        for between in range(1, lag + 1):
+            usable &= part.events[between : end + between] < RESET
+        y, given, mean = np.asarray(part.values[:end], dtype=float)[usable], part.given[lag:][usable], expected[:end][usable]
+        unforeseen += [family.difference(a, b) for a, b in zip(y, mean, strict=True)]
+        moved += [family.difference(a, b) for a, b in zip(given, mean, strict=True)]
+    return _correlated(np.array(unforeseen), np.array(moved))
+
+
+def _some(persons: Sequence[Person]) -> list[Trials]:
+    parts = [part for person in persons for part in person.parts]
+    data = first_of([part.given for part in parts], [part.events for part in parts], FEW)
+    return [part._replace(values=part.values[: len(e)], events=e, given=y) for part, y, e in zip(parts, *data, strict=False)]
+
+
+def _expected(family: Family, part: Trials) -> np.ndarray:
+    """Before each trial, from the outcomes alone; NaN for the first of a block."""
+    p_c = best(family, P_CS, Data([part.values], [part.events])).p_c
+    after = Readouts(reference(family, p_c), 0, ("mean",)).advance(part.values, part.events).means[:, 0]
+    before = np.concatenate([[np.nan], after[:-1]])
+    before[part.events >= RESET] = np.nan
+    return before
+
+
+def _correlated(a: np.ndarray, b: np.ndarray) -> Timing:
+    """The sum of products of two numbers of which one has mean 0 given the other, by its own standard error. None weighs much."""
+    if not a.size:
+        return Timing(0.0, 0.0)
+    a, b = (np.clip(x / max(float(np.median(np.abs(x))), 1e-300), -8.0, 8.0) for x in (a, b))
+    products = a * b
+    size = math.sqrt(float(np.sum(a * a)) * float(np.sum(b * b)))
+    error = math.sqrt(float(np.sum(products * products)))
+    if size == 0.0 or error == 0.0:
+        return Timing(0.0, 0.0)
+    return Timing(float(products.sum()) / size, float(products.sum()) / error)
