@@ -88,7 +88,7 @@ def test_no_room_in_the_midst_of_simulating(whole: pathlib.Path, tmp_path: pathl
     compute, computed = sweep.compute, []
     monkeypatch.setattr(sweep, "compute", lambda *job, **stop: computed.append(job) or compute(*job, **stop))
     assert order(tmp_path).exit_code == 0
-    assert len(computed) == 2  # of four
+    assert len(computed) == 6  # of eight: four settings, two seeds
     name = "gaussian_transient.csv"
     assert (tmp_path / "data" / name).read_bytes() == (whole / "data" / name).read_bytes()
 

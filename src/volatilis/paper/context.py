@@ -25,9 +25,10 @@ class PaperRequest(NamedTuple):
     out         the folder for figures, data and report; what an earlier run stored in it is used
     workers     threads; None takes one per core
     scheduler   the address of a Dask scheduler, to tune and simulate there instead
-    reference   the folder of the authors' data, to compare with
+    reference   the authors' release, or its data folder, to compare with
     benchmark   "exact", or "near": Merge80 in the place of Exact Bayes
     resume      False: forget first what is stored of this size and benchmark
+    replications   how many seeds the published procedure is run on besides, for the intervals of that comparison; 0: none
     """
 
     figures: tuple[str, ...] = ("all",)
@@ -38,6 +39,7 @@ class PaperRequest(NamedTuple):
     reference: pathlib.Path | None = None
     benchmark: str = "exact"
     resume: bool = True
+    replications: int = 0
 
     @property
     def only_claims(self) -> bool:

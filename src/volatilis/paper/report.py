@@ -6,7 +6,7 @@ import os
 import pathlib
 import platform
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -15,7 +15,7 @@ import numpy as np
 from volatilis._core.files import write_text
 from volatilis.html import paper as page
 from volatilis.paper import hypotheses, published, tuned
-from volatilis.paper.claims import Claim
+from volatilis.paper.claims import Claim, readings
 from volatilis.paper.context import Context, PaperRequest
 from volatilis.paper.errata import ERRATA
 from volatilis.paper.figures import Data, Drawn, simulations
@@ -32,13 +32,14 @@ RIVALS = ("pf20", "MP20", "SOR20")
 
 
 def write_report(
-    request: PaperRequest, context: Context, data: Data, drawn: Sequence[Drawn], claims: Sequence[Claim]
+    request: PaperRequest, context: Context, data: Data, again: Data, drawn: Sequence[Drawn], claims: Sequence[Claim]
 ) -> pathlib.Path:
     """Write report.html, and beside it as tables what else was found."""
-    comparisons, kept = compare(context, data), promises(data)
+    comparisons, kept = compare(context, data, again), promises(data)
     figures = [_figure(item, context, data, comparisons.get(item.figure.key)) for item in drawn]
     values = tuned.table(context.size, context.folder / "store", context.reference)
     save_tables(context.folder / "data", data, values, kept)
+    save_table(readings.counts(data), context.folder / "data" / "readings.csv")
     facts = facts_of_run(request, context)  # once all is computed
     save_run(facts, context.ledger, context.folder)
     content = page.Report(
@@ -47,7 +48,7 @@ def write_report(
         facts,
         summary(kept, comparisons),
         figures,
-        [page.Claim(**{name: value for name, value in claim._asdict().items() if name != "figure"}) for claim in claims],
+        [page.Claim(**claim._asdict()) for claim in claims],
         [page.Erratum(e.number, e.title, e.text, e.effect(data | {"tuned": values}) or "") for e in ERRATA],
         new_learner(kept, drawn),
     )
@@ -86,8 +87,10 @@ def facts_of_run(request: PaperRequest, context: Context) -> dict[str, str]:
     size, ledger = context.size, context.ledger
     command = ["volatilis", "paper", *request.figures, "--size", request.size, "--benchmark", request.benchmark]
     lengths = f"{size.steps:,} steps, {size.rare_steps:,} where p_c is at most 0.001"
+    command += ["--reference", "DIR"] if request.reference else []
+    command += ["--replications", str(request.replications)] if request.replications else []
     return {
-        "command": shlex.join(command + (["--reference", "DIR"] if request.reference else [])),
+        "command": shlex.join(command),
         "version": version("volatilis"),
         "Python": platform.python_version(),
         "NumPy": version("numpy"),
@@ -147,24 +150,47 @@ def _table_lines(frame: pd.DataFrame) -> list[str]:
     return lines
 
 
-def compare(context: Context, data: Data) -> dict[str, page.Table]:
+def compare(context: Context, data: Data, again: Data) -> dict[str, page.Table]:
     """Ours against the published data, per figure; empty without a reference folder."""
     if context.reference is None:
         return {}
-    tables = {}
-    for key, frame in published.compare_all(data, published.read(context.reference)).items():
-        save_table(frame, context.folder / "data" / f"comparison_figure_{key}.csv")
-        counts = published.summary(frame)
-        rows = [[f"{v:.4g}" if isinstance(v, float) else str(v) for v in row] for row in counts.disagreeing.to_numpy()]
-        caption = f"Ours against the published: {counts}; the others:"
-        tables[key] = page.Table(caption, [str(column) for column in frame.columns], rows)
+    import pandas as pd
+
+    tables, off = {}, []
+    compared = published.compare_all(data, published.read(context.reference), again)
+    for key, one in compared.items():
+        save_table(one.frame, context.folder / "data" / f"comparison_figure_{key}.csv")
+        beyond = one.beyond
+        rows = [[f"{v:.4g}" if isinstance(v, float) else str(v) for v in row] for row in beyond.to_numpy()]
+        tables[key] = page.Table(f"Ours beside the published: {one}; the others:", [str(c) for c in beyond.columns], rows)
+        off.append(beyond.assign(figure=key))
+    save_table(agreement(compared), context.folder / "data" / "agreement.csv")
+    save_table(pd.concat(off) if off else pd.DataFrame(), context.folder / "data" / "beyond.csv")
     return tables
+
+
+def agreement(compared: Mapping[str, published.Compared]) -> pd.DataFrame:
+    """Per figure: how many values were published, could be compared and agree, and why others could not be."""
+    import pandas as pd
+
+    rows = [
+        {
+            "figure": key,
+            "published": one.published,
+            "compared": len(one.frame),
+            "agree": one.agreeing,
+            "samples": int(one.frame.ours_n.max()) if len(one.frame) else 0,
+            "not_compared": "; ".join(f"{count}: {why}" for count, why in one.left_out),
+        }
+        for key, one in compared.items()
+    ]
+    return pd.DataFrame(rows)
 
 
 def summary(kept: Sequence[Promise], tables: dict[str, page.Table]) -> list[str]:
     """In a few lines: the new learner, and how ours compares with the published numbers."""
     lines = [f"{promise.statement} in {promise.cells} of {promise.of} environments." for promise in kept]
-    return lines + [f"Figure {key}: {table.caption.split(';')[0]}." for key, table in tables.items()]
+    return lines + [f"Figure {key}: {table.caption}." for key, table in tables.items()]
 
 
 # --- what is new here: Merge-N, by its mean squared distance to Exact Bayes -----------------------------------------------

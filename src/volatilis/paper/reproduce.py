@@ -19,9 +19,9 @@ from volatilis.paper import claims as judged
 from volatilis.paper import published
 from volatilis.paper.claims import Claim
 from volatilis.paper.context import Context, PaperRequest
-from volatilis.paper.figures import FIGURES, SIMULATE, Data, Drawn, Figure
+from volatilis.paper.figures import FIGURES, SIMULATE, Data, Drawn, Figure, replications
 from volatilis.paper.ledger import Ledger
-from volatilis.paper.published.files import TUNED_FILE, has_tuned_values
+from volatilis.paper.published.files import tuned_values
 from volatilis.paper.report import write_report
 from volatilis.paper.settings import SIZES
 from volatilis.paper.writing import output_folder, room_in, save_dataset, save_picture, save_table
@@ -53,6 +53,7 @@ def reproduce(request: PaperRequest) -> PaperResult:
             ledger=ledger,
         )
         data = simulate(context, [name for name in SIMULATE if any(name in figure.needs for figure in figures)])
+        again = replications.samples(context, request.replications) if request.replications else {}
         with ledger.part("claims"):
             claims = judged.evaluate(data)
             save_claims(claims, folder, request.size)
@@ -60,7 +61,7 @@ def reproduce(request: PaperRequest) -> PaperResult:
             return PaperResult(claims, None)
         with ledger.part("drawing"):
             drawn = [draw(figure, data, context) for figure in figures]
-        return PaperResult(claims, write_report(request, context, data, drawn, claims))
+        return PaperResult(claims, write_report(request, context, data, again, drawn, claims))
 
 
 def show(result: PaperResult) -> None:
@@ -93,11 +94,14 @@ def prepare(request: PaperRequest) -> pathlib.Path:
         raise ValueError(f"there is no size {request.size!r}; there are {', '.join(SIZES)}")
     if request.benchmark not in ("exact", "near"):
         raise ValueError(f"there is no benchmark {request.benchmark!r}; there are exact and near")
+    if request.replications and request.reference is None:
+        raise ValueError("replications are for the comparison with the authors' data: give --reference too")
     folder = output_folder(request.out)
     if request.reference is not None:
         published.read(request.reference)
-        if not has_tuned_values(request.reference):
-            print(f"{request.reference} has no {TUNED_FILE}: our own tuned values are used for the authors'", file=sys.stderr)
+        if not tuned_values(request.reference):
+            text = "has no src/parameterDicts/parameterDict_*.jld2: our own tuned values are used for the authors'"
+            print(f"{request.reference} {text}", file=sys.stderr)
     if request.scheduler is not None:
         check_scheduler(request.scheduler)
     if not request.resume:
@@ -106,11 +110,14 @@ def prepare(request: PaperRequest) -> pathlib.Path:
 
 
 def forget(request: PaperRequest) -> None:
-    """For --fresh: delete what is stored of this size and benchmark, and nothing else."""
+    """For --fresh: delete what is stored of this size and benchmark, with what both benchmarks share, and nothing else."""
     near = "-near" if request.benchmark == "near" else ""
+    shared = re.compile(r"\w+-(search|published|again)-.*")
     for path in (request.out / "store").iterdir():
         stored = re.fullmatch(rf".*-{request.size}(-near)?-[0-9a-f]{{16}}\.zarr", path.name)
-        if (stored and (stored[1] or "") == near) or path.name.startswith(f"nearness-{request.size}"):
+        if (stored and ((stored[1] or "") == near or shared.fullmatch(path.name))) or path.name.startswith(
+            f"nearness-{request.size}"
+        ):
             shutil.rmtree(path)
         elif path.name == f"costs-{request.size}-{request.benchmark}.json" or path.name.startswith(f"tuned-{request.size}-"):
             path.unlink()

@@ -35,7 +35,7 @@ from volatilis.learners import (
     record_of,
 )
 from volatilis.paper.published.code import PublishedStratifiedResampling, search_bounds
-from volatilis.paper.published.files import has_tuned_values, tuned_values
+from volatilis.paper.published.files import tuned_values
 from volatilis.paper.settings import CATEGORICAL, GAUSSIAN, MERGED, NEAR, PARTICLES, Environment, Size, family_of
 
 if TYPE_CHECKING:
@@ -175,17 +175,15 @@ def _tune_one(name: str, where: Environment, size: Size, stop: Callable[[], bool
     learner, environment = TUNED[where.task][name], ChangingEnvironment(family_of(where.task, where.noise), where.p_c)
     seeds, steps = size.tuning_sequences(where.p_c)
     best = tuning.tune(learner, environment, steps, range(1000, 1000 + seeds), stop=stop)
-    low, high = search_bounds(learner, where.task == CATEGORICAL)
+    low, high = search_bounds(learner, where.task == CATEGORICAL, where.p_c)
     return Tuned(name, where, Best(best.value, min(max(best.value, low), high), best.at_bound))
 
 
 def use_published(values: dict[Job, Best], folder: str | os.PathLike[str]) -> dict[Job, Best]:
-    """The same with the authors' own tuned values, where a reference folder has them (the Gaussian task)."""
-    published = tuned_values(folder) if has_tuned_values(folder) else {}
+    """The same with the authors' own tuned values, where a reference folder has them."""
+    theirs = tuned_values(folder)
     return {
-        (name, where): best._replace(bounded=published.get((name, where.noise, where.p_c), best.bounded))
-        if where.task == GAUSSIAN
-        else best
+        (name, where): best._replace(bounded=theirs.get((where.task, name, where.noise, where.p_c), best.bounded))
         for (name, where), best in values.items()
     }
 
@@ -201,12 +199,12 @@ def table(size: Size, folder: str | os.PathLike[str], reference: str | os.PathLi
 
     with _store(size, folder) as store:
         values = {(one.name, one.where): one.best for one in store.results()}
-    published = tuned_values(reference) if reference is not None and has_tuned_values(reference) else {}
+    published = tuned_values(reference) if reference is not None else {}
     rows = []
     for (name, where), best in sorted(
         values.items(), key=lambda item: (item[0][1].task != GAUSSIAN, item[0][0], *item[0][1][1:])
     ):
-        theirs = published.get((name, where.noise, where.p_c)) if where.task == GAUSSIAN else None
+        theirs = published.get((where.task, name, where.noise, where.p_c))
         value, source = (best.bounded, "ours") if theirs is None else (theirs, "authors")
         beyond = "" if best.free == best.bounded else "above" if best.free > best.bounded else "below"
         rows.append(

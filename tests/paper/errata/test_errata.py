@@ -11,7 +11,7 @@ import pytest
 import xarray as xr
 from scipy import stats
 
-from tests.helpers.paths import DOCS, REFERENCE, needs_standard_errors
+from tests.helpers.paths import DOCS, REFERENCE, needs_reference
 from volatilis.paper.errata import ERRATA, effects
 from volatilis.paper.published import read
 
@@ -90,7 +90,7 @@ def test_the_window_of_prediction_2_leaves_what_is_said() -> None:
         assert f"{said:.3f} at p = {p:g}" in effects.windows({})
 
 
-@needs_standard_errors
+@needs_reference
 def test_the_published_standard_errors_are_theirs_and_give_their_p_value() -> None:
     """Welch's test on the authors' means and standard deviations over ten seeds is the p-value of the paper; Student's is not."""
     grid, cells = read(REFERENCE).grid, []

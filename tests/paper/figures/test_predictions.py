@@ -1,6 +1,6 @@
 """The two experimental predictions: the theory by direct formula, the simulation by its bounds and against the published data.
 
-The published averages are read where they are found (VOLATILIS_REFERENCE, or a folder `shared/reference` beside the checkout).
+The published averages are read where they are found (VOLATILIS_REFERENCE, or a folder `shared/release` beside the checkout).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import pytest
 import xarray as xr
 from scipy import stats
 
-from tests.helpers.paths import REFERENCE, needs_first_prediction
+from tests.helpers.paths import REFERENCE, needs_reference
 from volatilis.paper import hypotheses
 from volatilis.paper.figures import predictions
 from volatilis.paper.figures.predictions import (
@@ -322,7 +322,7 @@ PUBLISHED_NAMES |= {("shannon", 1): "Sshpositive", ("shannon", -1): "Sshnegative
 def standard_errors_apart(dataset: Any, learner: str, measure: str, sign: int, unit: float = 1.0) -> np.ndarray:
     """Ours less the published, for each delta, in combined standard errors."""
     name = FILES[learner]
-    (path,) = (REFERENCE / "experiment_first").glob(f"exp_{name}sigma*.csv")
+    (path,) = REFERENCE.rglob(f"exp_{name}sigma*.csv")
     with path.open() as file:
         rows = list(csv.DictReader(file, delimiter=" "))
     column = f"{name}_{PUBLISHED_NAMES[measure, sign]}"
@@ -332,7 +332,7 @@ def standard_errors_apart(dataset: Any, learner: str, measure: str, sign: int, u
     return (ours[measure].values / unit - published) / np.hypot(ours[f"{measure}_se"].values / unit, error)
 
 
-@needs_first_prediction
+@needs_reference
 def test_the_published_variant_agrees_with_the_published_averages(first: Any) -> None:
     """88 averages: four curves of eleven points for each learner. At least 97 % within three combined standard errors, and 90 %
     within two; neighbouring points share trials, so that a few may stray together."""
@@ -343,7 +343,7 @@ def test_the_published_variant_agrees_with_the_published_averages(first: Any) ->
     assert np.mean(np.abs(apart) < 2.0) >= 0.90
 
 
-@needs_first_prediction
+@needs_reference
 def test_the_published_nas12_assumed_the_true_p_c_rather_than_the_tuned() -> None:
     """Its Shannon surprises are within their errors at p_c = 0.1 and several errors away at the tuned 0.084."""
     dataset = simulate_first(subjects=200, nas12_p_c=0.0837677640068292)

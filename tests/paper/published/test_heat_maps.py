@@ -1,6 +1,6 @@
 """Steady-state errors on the Gaussian task against the paper's published heat maps, at the published tuned parameters.
 
-The published files are read where they are found (VOLATILIS_REFERENCE, or a folder `shared/reference` beside the checkout).
+The published files are read where they are found (VOLATILIS_REFERENCE, or a folder `shared/release` beside the checkout).
 Error bars: ten seeds of 1e5 steps on both sides; a difference may be three combined standard errors. Where the publication gives
 no standard error (the original Nas10, Nas12) ours stands for both, since both sides have the same number of steps and seeds.
 """
@@ -8,6 +8,7 @@ no standard error (the original Nas10, Nas12) ours stands for both, since both s
 from __future__ import annotations
 
 import csv
+import functools
 import pathlib
 from collections.abc import Callable
 from typing import Any
@@ -17,19 +18,21 @@ import pytest
 
 import volatilis as vl
 from tests.helpers.paths import REFERENCE, needs_reference
+from volatilis.paper.published import files
 
 CELLS = [(0.1, 0.1), (0.5, 0.05), (0.5, 0.005), (1.0, 0.1), (1.0, 0.05), (2.0, 0.01)]
 STEPS, SEEDS = 100_000, range(10)
+DATA = REFERENCE / "NonstationaryModelLearning" / "doc" / "data_final"
 
-# published name -> (name in the table of tuned values or None, learner from family, true p_c, tuned value)
+# published name -> (name in the dictionaries of tuned values or None, learner from family, true p_c, tuned value)
 LEARNERS: dict[str, tuple[str | None, Callable[[Any, float, float], Any]]] = {
-    "smileextended": ("varsmile", lambda f, p_c, v: vl.VarSMiLe(f, v)),
-    "smileOriginal": ("smile", lambda f, p_c, v: vl.SMiLe(f, v)),
-    "leaky": ("leaky", lambda f, p_c, v: vl.Leaky(f, v)),
-    "gnassarJN": ("nas10star", lambda f, p_c, v: vl.Nas10Star(f, v)),
-    "gnassarNatN": ("nas12star", lambda f, p_c, v: vl.Nas12Star(f, v)),
-    "gnassarJNOriginal": ("nas10", lambda f, p_c, v: vl.Nas10(f.sigma, v)),
-    "gnassarNatNOriginal": ("nas12", lambda f, p_c, v: vl.Nas12(f.sigma, v)),
+    "smileextended": ("VarSMiLe", lambda f, p_c, v: vl.VarSMiLe(f, v)),
+    "smileOriginal": ("SMiLe", lambda f, p_c, v: vl.SMiLe(f, v)),
+    "leaky": ("Leaky", lambda f, p_c, v: vl.Leaky(f, v)),
+    "gnassarJN": ("Nas10*", lambda f, p_c, v: vl.Nas10Star(f, v)),
+    "gnassarNatN": ("Nas12*", lambda f, p_c, v: vl.Nas12Star(f, v)),
+    "gnassarJNOriginal": ("Nas10", lambda f, p_c, v: vl.Nas10(f.sigma, v)),
+    "gnassarNatNOriginal": ("Nas12", lambda f, p_c, v: vl.Nas12(f.sigma, v)),
     "pf1": (None, lambda f, p_c, v: vl.ParticleFilter(f, p_c, n=1)),
     "pf10": (None, lambda f, p_c, v: vl.ParticleFilter(f, p_c, n=10)),
     "pf20": (None, lambda f, p_c, v: vl.ParticleFilter(f, p_c, n=20)),
@@ -48,14 +51,9 @@ def cell_of(path: pathlib.Path, sigma: float, p_c: float) -> list[float]:
     return next(row[2:] for row in rows if row[0] == sigma and np.isclose(row[1], p_c))
 
 
-def tuned_value(learner: str, sigma: float, p_c: float) -> float:
-    with (REFERENCE / "gaussian_tuned_parameters.csv").open() as file:
-        rows = list(csv.DictReader(file))
-    return next(
-        float(r["value"])
-        for r in rows
-        if r["learner"] == learner and float(r["sigma"]) == sigma and np.isclose(float(r["p_c"]), p_c)
-    )
+@functools.cache
+def tuned_values() -> dict[tuple[str, str, float, float], float]:
+    return files.tuned_values(REFERENCE)
 
 
 @pytest.mark.parametrize(("sigma", "p_c"), CELLS, ids=lambda v: f"{v:g}")
@@ -67,18 +65,18 @@ def test_steady_state_errors_agree_with_the_published_heat_maps(sigma: float, p_
         exact = np.mean((vl.run(vl.ExactBayes(family, p_c), y, readouts=("mean",)).mean - theta) ** 2)
         ours["bayesfilter"].append(float(exact))
         for name, (tuned, make) in LEARNERS.items():
-            value = tuned_value(tuned, sigma, p_c) if tuned else np.nan
+            value = tuned_values()["gaussian", tuned, sigma, p_c] if tuned else np.nan
             mean = vl.run(make(family, p_c, value), y, seed=seed, readouts=("mean",)).mean
             ours[name].append(float(np.mean((mean - theta) ** 2) - exact))
     disagreements = {}
     for name, errors in ours.items():
         own = np.std(errors, ddof=1) / np.sqrt(len(errors))
-        with_error = REFERENCE / "heatmaps_std" / f"gaussian_heatmap_diff_std_{name}.csv"
+        with_error = DATA / "heatmaps_std_NONINDEPENDENT_final" / f"gaussian_heatmap_diff_std_{name}.csv"
         if with_error.exists():
             published, _, published_error = cell_of(with_error, sigma, p_c)
         else:
             file = "gaussian_heatmap_bayesfilter.csv" if name == "bayesfilter" else f"gaussian_heatmap_diff_{name}.csv"
-            (published,), published_error = cell_of(REFERENCE / "heatmaps" / file, sigma, p_c), own
+            (published,), published_error = cell_of(DATA / "heatmaps" / file, sigma, p_c), own
         z = (np.mean(errors) - published) / np.hypot(own, published_error)
         if abs(z) > 3.0:
             disagreements[name] = f"ours {np.mean(errors):.4g}, published {published:.4g}, {z:.1f} standard errors apart"

@@ -1,6 +1,6 @@
 """Our numbers beside the authors': with their real files where these are found, with imitated and with broken ones.
 
-The published files are read where they are found (VOLATILIS_REFERENCE, or a folder `shared/reference` beside the checkout).
+The published files are read where they are found (VOLATILIS_REFERENCE, or a folder `shared/release` beside the checkout).
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from scipy import stats
 from tests.helpers.paths import REFERENCE, needs_reference
 from volatilis.paper import claims
 from volatilis.paper import published as comparison
-from volatilis.paper.published import ReferenceDataError, Summary
+from volatilis.paper.published import Compared, ReferenceDataError, files
+from volatilis.paper.published.code import search_grid
 from volatilis.paper.published.files import learner_name, read_file
 
 SEEDS = 10
@@ -59,6 +60,36 @@ def test_the_published_folder_is_understood() -> None:
     )
     assert reference.transient.theirs_se.notna().all()
     assert set(reference.first.sign) == {1, -1}
+
+
+@needs_reference
+def test_every_published_number_is_read() -> None:
+    """Counted by hand from the files of the release: learners x cells, settings, panels."""
+    for folder in (REFERENCE, REFERENCE / "NonstationaryModelLearning" / "doc" / "data_final"):
+        reference = comparison.read(folder)
+        assert len(reference.grid) == 17 * 30 + 13 * 42
+        assert len(reference.transient) == 17 * (10 + 100 + 10 + 100) + 13 * (100 + 200 + 100 + 200)
+        assert len(reference.robustness) == 4 * 40 * 12 + 4 * 40 * 10
+        assert (len(reference.first), len(reference.second)) == (2 * 2 * 2 * 11, 2 * 2 * 16)
+        assert len(files.tuned_values(folder)) == 7 * 30 + 3 * 42
+
+
+@needs_reference
+def test_every_tuned_value_is_on_the_grid_that_is_said_to_be_theirs() -> None:
+    from volatilis.paper.tuned import TUNED
+
+    for (task, learner, noise, p_c), value in files.tuned_values(REFERENCE).items():
+        grid = search_grid(TUNED[task][learner], task == "categorical", p_c)
+        assert np.min(np.abs(grid / value - 1.0)) < 1e-12, (task, learner, noise, p_c, value)
+
+
+@needs_reference
+def test_tuned_values_of_both_tasks() -> None:
+    values = files.tuned_values(REFERENCE)
+    assert values["gaussian", "SMiLe", 5.0, 0.1] == 2.0**-52
+    assert sum(name == "Nas10*" and value > 0.1 for (_, name, _, _), value in values.items()) == 6
+    assert values["categorical", "SMiLe", 0.25, 0.0001] == pytest.approx(2.8)
+    assert {values["categorical", "Leaky", 5.0, p_c] for p_c in (0.1, 0.01, 0.0001)} == {0.99 + 2.0**-52}
 
 
 @needs_reference
@@ -107,18 +138,18 @@ def test_the_published_numbers_themselves_bear_out_what_the_paper_says_of_them()
 def test_numbers_equal_to_the_published_agree_and_shifted_ones_do_not() -> None:
     reference = comparison.read(REFERENCE)
     table = reference.grid[reference.grid.task == "gaussian"]
-    same = comparison.summary(comparison.compare_grid(grid_like(table), reference))
-    assert (same.agreeing, same.compared) == (510, 510)
-    assert same.assumed_errors == sum(table.theirs_se.isna())
-    assert "our standard error stands for both" in str(same)
+    same = comparison.compare_grid(grid_like(table), reference)
+    assert (same.agreeing, len(same.frame), same.published, same.left_out) == (510, 510, 510, ())
+    assert str(same) == "510 of 510 published values lie within their 99.73 % interval"
 
     def off(row: Any) -> float:
         return 6.0 if row.learner == "pf20" and row.noise == 2.0 else 0.0
 
-    shifted = comparison.summary(comparison.compare_grid(grid_like(table, off), reference))
+    shifted = comparison.compare_grid(grid_like(table, off), reference)
     assert shifted.agreeing == 504
-    assert set(shifted.disagreeing.learner) == {"pf20"}
-    assert shifted.disagreeing.z.to_numpy() == pytest.approx(6.0 / math.sqrt(2.0), rel=1e-6)
+    assert set(shifted.beyond.learner) == {"pf20"}
+    assert shifted.beyond.z.to_numpy() == pytest.approx(6.0 / math.sqrt(2.0), rel=1e-6)
+    assert shifted.beyond.limit.to_numpy() == pytest.approx(stats.t.ppf(1.0 - 0.0027 / 2.0, SEEDS - 1))
 
 
 # --- imitated files ----------------------------------------------------------------------------------------------------
@@ -186,47 +217,66 @@ def categorical_grid(values: dict[str, float], spread: float = 0.001) -> Any:
     return xr.Dataset({"error": (("learner", "noise", "p_c", "seed"), cells)}, coordinates, {"task": "categorical"})
 
 
-def test_z_uses_both_standard_errors_or_says_that_ours_stood_for_both(release: pathlib.Path) -> None:
-    frame = comparison.compare_grid(categorical_grid({"MP20": 0.01, "SOR20 (published)": 0.01}), comparison.read(release))
-    rows = frame.set_index("learner")
-    assert len(frame) == 3
+def test_z_takes_our_spread_for_both_sides(release: pathlib.Path) -> None:
+    """The difference of two means of ten seeds each, of the same spread: s sqrt(1/10 + 1/10)."""
+    compared = comparison.compare_grid(categorical_grid({"MP20": 0.01, "SOR20 (published)": 0.01}), comparison.read(release))
+    rows = compared.frame.set_index("learner")
+    assert len(compared.frame) == 3
     assert rows.z["Exact Bayes"] == pytest.approx(0.0, abs=1e-9)
     assert rows.agrees["Exact Bayes"]
     assert rows.z["MP20"] == pytest.approx(0.007 / (math.sqrt(2.0) * 0.001))
-    assert rows.se_from["MP20"] == "ours"
     assert not rows.agrees["MP20"]
-    assert rows.z["SOR20 (published)"] == pytest.approx((0.01 - 3.118670583253727e-06) / math.hypot(0.001, 1.11368411458576e-06))
-    assert rows.se_from["SOR20 (published)"] == "both"
+    assert rows.z["SOR20 (published)"] == pytest.approx((0.01 - 3.118670583253727e-06) / (math.sqrt(2.0) * 0.001))
+    assert rows.theirs_se["SOR20 (published)"] == pytest.approx(1.11368411458576e-06)  # shown, not used
+
+
+def test_three_seeds_are_not_taken_for_many(release: pathlib.Path) -> None:
+    """With two degrees of freedom four standard errors are no surprise, with 29 they are."""
+    for count, expected in ((3, True), (30, False)):
+        regret = np.linspace(-1.0, 1.0, count) / np.linspace(-1.0, 1.0, count).std(ddof=1) * 0.01
+        regret = regret + 0.1 + 4.0 * 0.01 * math.sqrt(1.0 / count + 1.0 / 3.0)
+        panel = {"learner": ["MP20 (published)"], "p_c": [1e-4], "seed": range(count), "noise": ("panel", [5.0])}
+        panel["assumed"] = ("panel", [0.00412])
+        values = (("panel", "learner", "p_c", "seed"), regret[None, None, None])
+        data = xr.Dataset({"regret": values}, panel, {"task": "categorical"})
+        (row,) = comparison.compare_robustness(data, comparison.read(release)).frame.itertuples()
+        assert row.z == pytest.approx(4.0)
+        assert bool(row.agrees) is expected
 
 
 def test_curves_regrets_and_predictions_are_matched(release: pathlib.Path) -> None:
     reference = comparison.read(release)
     names = ["Exact Bayes", "MP1", "pf20"]
-    values = np.zeros((2, 3, 3)) + 0.5
-    values[0, :, 2] = np.nan
+    values = 0.5 + np.broadcast_to(seeds_with(0.0, 0.01), (2, 3, 3, SEEDS))
     setting = {"noise": ("setting", [0.14, 5.0]), "p_c": ("setting", [0.01, 0.005]), "learner": names, "n": [1, 2, 3]}
-    dims = ("setting", "learner", "n")
-    after = xr.Dataset({"mean": (dims, values), "standard_error": (dims, 0.1 * values)}, setting, {"task": "categorical"})
-    frame = comparison.compare_transient(after, reference)
-    assert list(zip(frame.learner, frame.n, strict=True)) == [("Exact Bayes", 1), ("Exact Bayes", 2), ("MP1", 1)]
-    assert frame.agrees.all()
+    after = xr.Dataset({"mean_by_seed": (("setting", "learner", "n", "seed"), values)}, setting, {"task": "categorical"})
+    compared = comparison.compare_transient(after, reference)
+    frame = compared.frame
+    assert sorted(zip(frame.learner, frame.n, strict=True)) == [("Exact Bayes", 1), ("Exact Bayes", 2), ("MP1", 1)]
+    assert compared.left_out == ((1, "the authors had no such trial"),)
+    assert dict(zip(frame.n[frame.learner == "Exact Bayes"], frame.agrees[frame.learner == "Exact Bayes"], strict=True)) == {
+        1: True,
+        2: False,
+    }
 
-    regret = np.stack([np.full((1, SEEDS), 0.0), np.full((1, SEEDS), 0.1) + seeds_with(0.0, 0.01)])
-    panel = {"learner": ["Exact Bayes", "MP20"], "p_c": [1e-4], "seed": range(SEEDS), "noise": ("panel", [5.0])}
-    panel["assumed"] = ("panel", [0.00412])
+    regret = np.array([0.0 * seeds_with(0.0, 1.0), seeds_with(0.1, 0.01)])[:, None]
+    panel = {"learner": [f"{name} (published)" for name in ("Exact Bayes", "MP20")], "p_c": [1e-4], "seed": range(SEEDS)}
+    panel |= {"noise": ("panel", [5.0]), "assumed": ("panel", [0.00412])}
     data = xr.Dataset({"regret": (("panel", "learner", "p_c", "seed"), regret[None])}, panel, {"task": "categorical"})
     robust = comparison.compare_robustness(data, reference)
-    assert list(robust.learner) == ["Exact Bayes", "MP20"]
-    assert robust.agrees.all()
-    assert set(robust.se_from) == {"ours"}
+    assert sorted(robust.frame.learner) == ["Exact Bayes", "MP20"]
+    assert robust.frame.agrees.all()
+    assert robust.left_out == ((1, "not simulated at this size"),)  # pf20
+    groups = comparison.compare_robustness(data.rename(seed="group"), reference)
+    assert set(groups.frame.theirs_n) == {1}  # the authors had one group of three seeds
 
-    shape = (2, 1, 2)
-    variables = {name: (("variant", "learner", "p"), np.full(shape, 1.0)) for name in ("bayes_factor", "shannon")}
-    variables |= {f"{name}_se": (("variant", "learner", "p"), np.full(shape, 0.05)) for name in ("bayes_factor", "shannon")}
+    dims, of_subjects = ("variant", "learner", "p", "subject"), np.broadcast_to(seeds_with(1.0, 0.05), (2, 1, 2, SEEDS))
+    variables = {f"{name}_by_subject": (dims, of_subjects) for name in ("bayes_factor", "shannon")}
     second = xr.Dataset(variables, {"variant": ["right", "published"], "learner": ["pf20"], "p": [0.025, 0.4]})
     predicted = comparison.compare_predictions(second, reference)
-    assert list(predicted.measure) == ["bayes_factor", "shannon"]
-    assert list(predicted.agrees) == [True, False]
+    assert list(predicted.frame.measure) == ["bayes_factor", "shannon"]
+    assert list(predicted.frame.agrees) == [True, False]
+    assert list(predicted.frame.theirs_n) == [16, 5]  # (standard deviation / standard error)^2
 
     frames = comparison.compare_all(
         {"categorical transient": after, "categorical robustness": data, "prediction2": second, "memory": None}, reference
@@ -242,13 +292,12 @@ def test_what_the_folder_lacks_is_said(release: pathlib.Path) -> None:
         comparison.compare_predictions(xr.Dataset(coords={"delta": [0.0]}), reference)
 
 
-def test_the_summary_of_nothing() -> None:
+def test_what_is_not_compared_is_counted_with_the_reason() -> None:
     import pandas
 
-    nothing = pandas.DataFrame({"agrees": np.array([], dtype=bool), "z": [], "se_from": []})
-    told = comparison.summary(nothing)
-    assert isinstance(told, Summary)
-    assert str(told) == "0 of 0 agree within three combined standard errors"
+    nothing = pandas.DataFrame({"agrees": np.array([], dtype=bool), "z": []})
+    told = Compared(nothing, 3, ((3, "not simulated at this size"),))
+    assert str(told) == "0 of 0 published values lie within their 99.73 % interval; 3 not compared: not simulated at this size"
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from volatilis.paper.claims import both_tasks, categorical, formulas, gaussian, identities, predictions, robustness
+from volatilis.paper.claims import both_tasks, categorical, formulas, gaussian, identities, predictions, proofs, robustness
 from volatilis.paper.claims.formulas import EXACT_TO, Formula
 from volatilis.paper.claims.statistics import MissingDataError, Outcome
 from volatilis.paper.claims.views import Statement, View
@@ -39,6 +39,8 @@ DATASETS = (
     "categorical transient",
     "gaussian robustness",
     "categorical robustness",
+    "gaussian scan",
+    "categorical scan",
     "prediction1",
     "prediction2",
     both_tasks.BOTH,
@@ -51,7 +53,7 @@ STATEMENTS: tuple[Statement, ...] = (
     *robustness.STATEMENTS,
     *predictions.STATEMENTS,
 )
-FORMULAS: tuple[Formula, ...] = (*formulas.FORMULAS, *identities.FORMULAS)
+FORMULAS: tuple[Formula, ...] = (*formulas.FORMULAS, *identities.FORMULAS, *proofs.FORMULAS)
 
 
 class Claim(NamedTuple):
@@ -171,7 +173,7 @@ def lines(claims: Sequence[Claim], width: int = 80, colours: bool = False) -> It
 
 def _paragraph(claim: Claim, width: int, colours: bool) -> Iterator[str]:
     """The statement, its verdict, and what there is to it; what is the same in both columns is said once."""
-    yield from textwrap.wrap(claim.statement, width)
+    yield from textwrap.wrap(claim.statement, width, break_on_hyphens=False)
     yield f"  {_coloured(claim.verdict.upper(), COLOURS[claim.verdict] if colours else None)}"
     texts = [claim.published, claim.where, claim.with_published_code, claim.done_right, claim.uncertainty]
     named = list(zip(LABELS, texts, strict=True))

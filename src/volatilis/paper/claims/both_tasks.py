@@ -145,37 +145,52 @@ def across(key: str, where: str, statement: str, published: str, check: Check, f
     return Statement(f"both-{key}", BOTH, figures, where, statement, published, check)
 
 
-def very_close(task: str, figure: str) -> tuple[Statement, Statement]:
-    """The summary's statement for one task: against more memory (Exact Bayes), and against as much (SOR)."""
+HERE = {
+    "cells": "by the typical ratio of mean squared errors, every cell alike",
+    "means": "by the ratio of their means over all cells",
+}
 
-    def close_to(key: str, words: str, other: str) -> Statement:
-        here = "(here: with 20 particles, the typical ratio of mean squared errors over cells below 1.1)"
-        statement = f"{task.capitalize()} task: pfN and MPN perform very close to {words} memory {here}."
-        check = at_most(("pf20", "MP20"), (other,), CLOSE)
-        where = "Results, Summary of simulation results"
-        return Statement(f"{task}-summary-{key}", task, figure, where, statement, "very close", check)
 
-    return close_to("exact", "Exact Bayes, which needs more", EXACT), close_to("sor", "SORN, which needs as much", "SOR20")
+def both_readings(
+    statement: Statement, learners: tuple[str, ...], others: tuple[str, ...], share: float
+) -> tuple[Statement, ...]:
+    """A sentence that may be meant cell by cell or of absolute differences: one statement for each."""
+    return tuple(
+        statement._replace(
+            key=f"{statement.key}{'' if of == 'cells' else '-means'}",
+            statement=f"{statement.statement} (here: {HERE[of]}, below {1.0 + share:g}).",
+            check=at_most(learners, others, share, of=of),
+        )
+        for of in HERE
+    )
+
+
+def summary(task: str, figure: str, key: str, words: str, other: str) -> tuple[Statement, ...]:
+    """The summary's sentence for one task: against more memory (Exact Bayes), or against as much (SOR)."""
+    sentence = f"{task.capitalize()} task: pf20 and MP20 perform very close to {words} memory"
+    where = "Results, Summary of simulation results"
+    empty = Statement(f"{task}-summary-{key}", task, figure, where, sentence, "very close", both())
+    return both_readings(empty, ("pf20", "MP20"), (other,), CLOSE)
 
 
 ALL_ENVIRONMENTS = (
-    *very_close(GAUSSIAN, "4"),
-    *very_close(CATEGORICAL, "7"),
-    across(
-        "comparable",
-        "Abstract; Discussion, first paragraph",
-        "The new learners perform comparably to more expensive ones (here: pf20, MP20 and VarSMiLe, the typical ratio of their "
-        "mean squared errors to that of Exact Bayes over the cells of both tasks below 1.25).",
-        "comparable",
-        at_most(("pf20", "MP20", "VarSMiLe"), (EXACT,), SIMILAR),
-    ),
-    across(
-        "comparable-approximations",
-        "Results, Approximate algorithms modulated by surprise",
-        "They perform comparably to other state-of-the-art approximations (here: the same ratio to the error of SOR20, for pf20 "
-        "and MP20, below 1.25).",
-        "comparable",
-        at_most(("pf20", "MP20"), ("SOR20",), SIMILAR),
+    *summary(GAUSSIAN, "4", "exact", "Exact Bayes, which needs more", EXACT),
+    *summary(GAUSSIAN, "4", "sor", "SOR20, which needs as much", "SOR20"),
+    *summary(CATEGORICAL, "7", "exact", "Exact Bayes, which needs more", EXACT),
+    *summary(CATEGORICAL, "7", "sor", "SOR20, which needs as much", "SOR20"),
+    *both_readings(
+        across(
+            "comparable",
+            "Abstract; Discussion, first paragraph; Results, Approximate algorithms modulated by surprise",
+            "The new learners (pf20, MP20, VarSMiLe) perform comparably to more expensive ones (Exact Bayes), "
+            "over the cells of both "
+            "tasks",
+            "comparable",
+            both(),
+        ),
+        ("pf20", "MP20", "VarSMiLe"),
+        (EXACT,),
+        SIMILAR,
     ),
     Statement(
         "gaussian-comparable-approximations",

@@ -11,12 +11,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from volatilis.paper.claims.statistics import (
-    LEVEL,
     Estimate,
     MissingDataError,
     Outcome,
     all_of,
     below,
+    degree,
     difference,
     every,
     none_differ,
@@ -69,7 +69,7 @@ def cells_for_and_against(view: View, place: Source, groups: Sequence[Group]) ->
         return ""
     (smaller,), (larger,) = groups
     rows = place.samples(view, larger) - place.samples(view, smaller)
-    signs = [stratified(row).sign(LEVEL / len(rows)) for row in rows if np.isfinite(row).sum() > 1]
+    signs = [stratified(row).sign(len(rows)) for row in rows if np.isfinite(row).sum() > 1]
     return f"; of {len(signs)} single cells {signs.count(1)} for and {signs.count(-1)} against"
 
 
@@ -95,7 +95,7 @@ def similar(one: str, other: str, at: Source, within: float = 0.25) -> Check:
 
     def check(view: View) -> Outcome:
         test = at.compare(view, one, other)
-        bound = within * 0.5 * (at.level(view, one).estimate + at.level(view, other).estimate)
+        bound = degree(within) * 0.5 * (at.level(view, one).estimate + at.level(view, other).estimate)
         test = test if test.estimate >= 0.0 else test._replace(estimate=-test.estimate)
         text = levels_text(view, at, ((one, other),))
         return Outcome(text, below(test, bound), f"difference {test}, similar below {bound:.3g}; {at.method(view)}")
@@ -111,13 +111,13 @@ def close_to_exact(learners: Group, at: Sequence[Source], within: float) -> Chec
         text = "above Exact Bayes: " + ", ".join(f"{name} {test.estimate:+.1%}" for name, test in excesses.items())
         least_sure = max(excesses.values(), key=lambda test: test.estimate + test.half_width)
         sure = f"largest upper end of a 99 % interval {least_sure.estimate + least_sure.half_width:.1%}, close below {within:.0%}"
-        return Outcome(text, all_of(below(test, within) for test in excesses.values()), f"{sure}; {at[0].method(view)}")
+        return Outcome(text, all_of(below(test, degree(within)) for test in excesses.values()), f"{sure}; {at[0].method(view)}")
 
     return check
 
 
-def steadier(steady: Group, others: Group, at: Sequence[Grid | Panel] = (ALL_CELLS,)) -> Check:
-    """The means of the steady learners vary less over environments, in each place."""
+def steadier(steady: Group, others: Group, at: Sequence[Grid | Panel] = (ALL_CELLS,), relative: bool = False) -> Check:
+    """The means of the steady learners vary less over environments, in each place; `relative`: to their own mean."""
 
     def check(view: View) -> Outcome:
         tests, texts = {}, []
@@ -125,13 +125,22 @@ def steadier(steady: Group, others: Group, at: Sequence[Grid | Panel] = (ALL_CEL
             name = place_name(place)
             for one, other in itertools.product(steady, others):
                 label = " ".join(filter(None, (name, f"spread of {other} above that of {one}")))
-                tests[label] = spread_difference(place.samples(view, other), place.samples(view, one))
-            sizes = ", ".join(f"{who} {finite_spread(place.samples(view, who)):.3g}" for who in (*steady, *others))
+                high, low = (of_their_mean(place.samples(view, who), relative) for who in (other, one))
+                tests[label] = spread_difference(high, low)
+            spreads = {who: finite_spread(of_their_mean(place.samples(view, who), relative)) for who in (*steady, *others)}
+            sizes = ", ".join(f"{who} {value:.3g}" for who, value in spreads.items())
             texts.append(": ".join(filter(None, (name, sizes))))
-        text = "spread over environments: " + "; ".join(texts)
+        text = f"spread over environments{', relative to the mean' if relative else ''}: " + "; ".join(texts)
         return Outcome(text, every(tests), f"{weakest(tests)}; t-test to first order over seeds, stratified by environment")
 
     return check
+
+
+def of_their_mean(samples: np.ndarray, relative: bool) -> np.ndarray:
+    mean = abs(float(np.nanmean(samples)))
+    if relative and mean == 0.0:
+        raise MissingDataError("a curve of zeros")
+    return samples / mean if relative else samples
 
 
 def finite_spread(samples: np.ndarray) -> float:
@@ -146,7 +155,7 @@ def serves_not_both(learner: str, settings: Sequence[int], within: float) -> Che
         for setting in settings:
             places = [After(setting, phase) for phase in ("early", "late")]
             shares = {place_name(place): excess_share(view, learner, place) for place in places}
-            close = all_of(below(share, within) for share in shares.values())
+            close = all_of(below(share, degree(within)) for share in shares.values())
             answers.append(None if close is None else not close)
             texts += [f"{name} {share.estimate:+.1%}" for name, share in shares.items()]
             worst = max(shares, key=lambda name: shares[name].estimate)
@@ -172,7 +181,7 @@ def flat(learners: Group, at: Panel, share: float = 1.0 / 3.0) -> Check:
     def check(view: View) -> Outcome:
         tests = {who: relative_spread(at.samples(view, who)) for who in learners}
         text = "spread over p_c / mean: " + ", ".join(f"{who} {test.estimate:.2f}" for who, test in tests.items())
-        truth = all_of(below(test, share) for test in tests.values())
+        truth = all_of(below(test, degree(share)) for test in tests.values())
         return Outcome(
             text, truth, f"standard errors {', '.join(f'{t.standard_error:.2g}' for t in tests.values())}; flat below {share:.2f}"
         )

@@ -9,7 +9,6 @@ import numpy as np
 
 from volatilis.paper import hypotheses
 from volatilis.paper.claims.statistics import (
-    LEVEL,
     Estimate,
     MissingDataError,
     Outcome,
@@ -62,7 +61,7 @@ def sign_effect(measure: str, direction: int) -> Check:
             tests[who] = over_subjects(direction * mean_of(differences))
             usable = [column for column in differences.T if np.isfinite(column).sum() >= FEWEST]
             singles = [stratified(direction * column) for column in usable]
-            against = any(test.sign(LEVEL / len(singles)) < 0 for test in singles)
+            against = any(test.sign(len(singles)) < 0 for test in singles)
             answers.append(False if against else every({who: tests[who]}))
         return Outcome(f"s = +1 minus s = -1: {signed(tests, direction)}", all_of(answers), f"{weakest(tests)}; {METHOD}")
 

@@ -19,13 +19,14 @@ import numpy as np
 
 from volatilis.paper.claims.checks import place_name
 from volatilis.paper.claims.statistics import (
-    LEVEL,
     Estimate,
     MissingDataError,
     Outcome,
     all_of,
     below,
+    degree,
     every,
+    level,
     stratified,
     weakest,
 )
@@ -94,7 +95,7 @@ def cell_signs(view: View, at: Grid, nearer: str, further: str) -> dict[str, int
         for (i, j), row in zip(chosen, rows, strict=True)
         if np.isfinite(row).sum() > 1
     }
-    return {name: test.sign(LEVEL / len(tests)) for name, test in tests.items()}
+    return {name: test.sign(len(tests)) for name, test in tests.items()}
 
 
 def nearer_in_cells(nearer: str, further: str, at: Grid) -> Check:
@@ -105,11 +106,19 @@ def nearer_in_cells(nearer: str, further: str, at: Grid) -> Check:
         test = log_ratio(at.samples(view, further), at.samples(view, nearer))
         against = [name for name, sign in signs.items() if sign < 0]
         text = f"{nearer} closer in {list(signs.values()).count(1)} of {len(signs)} cells, {further} in {len(against)}"
-        text += f" ({'; '.join(against)})" if against else ""
+        how_far = [f"{name} by {far(view, at, nearer, further)[name]:.3g} times" for name in against]
+        text += f" ({'; '.join(how_far)})" if against else ""
         text += f"; typical ratio {further} / {nearer} {np.exp(test.estimate):.3g}"
         return Outcome(text, False if against else every({"log ratio": test}), f"log ratio {test}; each cell by itself: t-test")
 
     return check
+
+
+def far(view: View, at: Grid, nearer: str, further: str) -> dict[str, float]:
+    """How many times the first learner's distance is the second's, cell by cell."""
+    chosen = np.argwhere(np.broadcast_to(at.cells(*cell_coordinates(view)), grid_shape(view)))
+    ratios = at.samples(view, nearer).mean(axis=1) / at.samples(view, further).mean(axis=1)
+    return {cell_name(view, (int(i), int(j))): float(r) for (i, j), r in zip(chosen, ratios, strict=True)}
 
 
 def nearest(best: Sequence[str], others: Sequence[str]) -> Check:
@@ -139,7 +148,7 @@ def worse_somewhere(worse: str, better: str) -> Check:
         text = f"{worse} is further than {better} in {len(further)} of {len(signs)} cells, nearer in {nearer}"
         text += f" (further at {'; '.join(further)})" if further else ""
         truth = True if further else None if all(sign == 0 for sign in signs.values()) else False
-        return Outcome(text, truth, f"paired t-tests over seeds at {LEVEL:g} / {len(signs)} each")
+        return Outcome(text, truth, f"paired t-tests over seeds at {level():g} / {len(signs)} each")
 
     return check
 
@@ -182,28 +191,32 @@ def more(*groups: Sequence[str], at: Source = ALL_CELLS, least: float = 0.0, mos
             for first, second in itertools.pairwise(groups)
             for smaller, larger in itertools.product(first, second)
         }
-        enough = every({name: test.above(math.log1p(least)) for name, test in tests.items()})
-        little = all_of(below(test, math.log1p(most)) for test in tests.values()) if most < math.inf else True
+        enough = every({name: test.above(math.log1p(degree(least))) for name, test in tests.items()})
+        little = all_of(below(test, math.log1p(degree(most))) for test in tests.values()) if most < math.inf else True
         bounds = f"above {1.0 + least:g}" + (f" and below {1.0 + most:g}" if most < math.inf else "")
         return Outcome(in_words(at, tests), all_of((enough, little)), f"asked: {bounds}; {interval_method(view, at)}")
 
     return check
 
 
-def at_most(learners: Sequence[str], others: Sequence[str], share: float, at: Grid = ALL_CELLS) -> Check:
-    """The error of each learner is typically above that of each other by less than this share, if at all."""
+def at_most(learners: Sequence[str], others: Sequence[str], share: float, at: Grid = ALL_CELLS, of: str = "cells") -> Check:
+    """The error of each learner is above that of each other by less than this share, if at all.
+
+    of   "cells": the typical ratio, every cell alike; "means": the ratio of the mean errors over all cells, for which absolute
+         differences count and cells of large error decide
+    """
 
     def check(view: View) -> Outcome:
-        tests, together, cells = {}, {}, []
+        tests, cells = {}, []
         for other, who in itertools.product(others, learners):
             pair = f"{who} / {other}"
-            tests[pair] = log_error_ratio(view, at, who, other)
-            together[pair] = ratio_of_means(at.samples(view, who, "error"), at.samples(view, other, "error"))
-            cells.append(f"{pair} {beyond(view, at, who, other, share)}")
-        truth = all_of(below(test, math.log1p(share)) for test in tests.values())
-        means = ", ".join(f"{pair} {interval(test)}" for pair, test in together.items())
-        text = f"{in_words(at, tests)}; {', '.join(cells)}; for comparison, ratio of the means over all cells: {means}"
-        return Outcome(text, truth, f"asked: a typical ratio below {1.0 + share:g}; {interval_method(view, at)}")
+            samples = [at.samples(view, name, "error") for name in (who, other)]
+            tests[pair] = log_ratio(*samples) if of == "cells" else ratio_of_means(*samples)
+            cells.append(f"{pair} {beyond(view, at, who, other, degree(share))}")
+        truth = all_of(below(test, math.log1p(degree(share))) for test in tests.values())
+        text = in_words(at, tests) if of == "cells" else "ratio of mean errors: " + in_words(at, tests).partition(": ")[2]
+        asked = f"asked: a {'typical ratio' if of == 'cells' else 'ratio of means'} below {1.0 + degree(share):g}"
+        return Outcome(f"{text}; {', '.join(cells)}", truth, f"{asked}; {interval_method(view, at)}")
 
     return check
 

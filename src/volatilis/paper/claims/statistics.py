@@ -6,13 +6,45 @@ are independent of those of other strata. Learners that saw the same observation
 
 from __future__ import annotations
 
+import contextlib
+import contextvars
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
 
-LEVEL = 0.01  # below this p-value a difference counts
+
+class Reading(NamedTuple):
+    """How words are read: below which p-value a difference counts, and by what factor words of degree are stretched."""
+
+    name: str
+    level: float = 0.01
+    stretch: float = 1.0
+
+
+STATED = Reading("as stated")
+_READING = contextvars.ContextVar("reading", default=STATED)
+
+
+def level() -> float:
+    """Below this p-value a difference counts."""
+    return _READING.get().level
+
+
+def degree(share: float) -> float:
+    """What a word of degree allows under the present reading."""
+    return share * _READING.get().stretch
+
+
+@contextlib.contextmanager
+def read_as(reading: Reading) -> Iterator[None]:
+    """Judge under another reading."""
+    token = _READING.set(reading)
+    try:
+        yield
+    finally:
+        _READING.reset(token)
 
 
 class MissingDataError(LookupError):
@@ -48,14 +80,14 @@ class Estimate(NamedTuple):
         """Of the 99 % confidence interval."""
         from scipy.special import stdtrit
 
-        return float(stdtrit(self.freedom, 1.0 - LEVEL / 2.0) * self.standard_error)
+        return float(stdtrit(self.freedom, 1.0 - level() / 2.0) * self.standard_error)
 
     def above(self, bound: float) -> Estimate:
         return self._replace(estimate=self.estimate - bound)
 
-    def sign(self, level: float = LEVEL) -> int:
-        """+1 or -1 where the difference counts, else 0."""
-        return int(np.sign(self.estimate)) if self.p < level else 0
+    def sign(self, tries: int = 1) -> int:
+        """+1 or -1 where the difference counts among so many tries, else 0."""
+        return int(np.sign(self.estimate)) if self.p < level() / tries else 0
 
     def __str__(self) -> str:
         return f"{self.estimate:.3g} ± {self.standard_error:.2g} (p {p_text(self.p)})"
@@ -136,14 +168,14 @@ def all_of(answers: Iterable[bool | None]) -> bool | None:
 
 def every(tests: Mapping[str, Estimate]) -> bool | None:
     """Whether every difference is above 0: yes if each counts by itself, no if one counts against it among so many tries."""
-    if any(test.sign(LEVEL / len(tests)) < 0 for test in tests.values()):
+    if any(test.sign(len(tests)) < 0 for test in tests.values()):
         return False
     return True if all(test.sign() > 0 for test in tests.values()) else None
 
 
 def none_differ(tests: Mapping[str, Estimate], room: float) -> bool | None:
     """Whether all are the same: no if one differs among so many tries, yes only if a difference of `room` would have shown."""
-    if any(test.sign(LEVEL / len(tests)) for test in tests.values()):
+    if any(test.sign(len(tests)) for test in tests.values()):
         return False
     return True if all(test.half_width <= room for test in tests.values()) else None
 

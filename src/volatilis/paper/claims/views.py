@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 EXACT = "Exact Bayes"
 PANELS = "ABCD"
-ORDER = ("panel", "setting", "noise", "p_c", "n", "seed")
+ORDER = ("panel", "setting", "noise", "p_c", "tried", "n", "seed")
 
 Cells = Callable[[np.ndarray, np.ndarray], np.ndarray]  # from noise and p_c of the cells to which of them are meant
 
@@ -136,7 +136,7 @@ class After(NamedTuple):
         """Errors of successive steps go together, so their standard errors are averaged, not reduced."""
         steps = self.steps(view)
         mean, error = (view.values(name, learner)[self.setting][steps] for name in ("mean", "standard_error"))
-        return known(mean.mean(), error.mean())
+        return known(mean.mean(), error.mean(), view.dataset.sizes.get("seed", np.inf))
 
     def compare(self, view: View, smaller: str, larger: str) -> Estimate:
         low, high = self.by_seed(view, smaller), self.by_seed(view, larger)

@@ -9,7 +9,6 @@ from typing import NamedTuple
 import numpy as np
 
 from volatilis.paper.claims.statistics import (
-    LEVEL,
     Estimate,
     MissingDataError,
     Outcome,
@@ -70,7 +69,7 @@ def worst_case(learners: Sequence[str], published: Published) -> Check:
         if cell != place:
             text += f"; {stated.estimate:.3g} ± {stated.standard_error:.2g} at {cell_name(view, place)}"
         test = from_published(worst, published)
-        in_place = difference(worst, stated).sign(LEVEL / math.prod(grid_shape(view))) == 0
+        in_place = difference(worst, stated).sign(math.prod(grid_shape(view))) == 0
         truth: bool | None = in_place and test.sign() == 0
         if (truth and worst.sign() <= 0) or (not truth and in_place and from_published(stated, published).sign() == 0):
             truth = None  # the noise would hide it
@@ -130,7 +129,7 @@ def never_below_zero(learners: Sequence[str]) -> Check:
     def check(view: View) -> Outcome:
         tests = cell_tests(view, learners, lambda name: delta(view, name))
         negative = [name for name, test in tests.items() if test.estimate < 0.0]
-        truth = not any(test.sign(LEVEL / len(tests)) < 0 for test in tests.values())
+        truth = not any(test.sign(len(tests)) < 0 for test in tests.values())
         text = f"{len(negative)} of {len(tests)} values below 0"
         return Outcome(text, truth, f"lowest by its noise: {weakest(tests)}")
 
@@ -143,7 +142,7 @@ def decomposition(learners: Sequence[str]) -> Check:
     def check(view: View) -> Outcome:
         tests = cell_tests(view, learners, lambda name: delta(view, name) - view.values("distance", name))
         total = stratified(np.concatenate([delta(view, n).reshape(-1, view.dataset.sizes["seed"]) for n in learners]))
-        differ = sum(bool(test.sign(LEVEL / len(tests))) for test in tests.values())
+        differ = sum(bool(test.sign(len(tests))) for test in tests.values())
         truth = False if differ else True if total.sign() else None  # where all is noise, nothing is shown
         least = min(tests, key=lambda name: tests[name].p)
         return Outcome(f"{differ} of {len(tests)} values differ from the distance", truth, f"furthest: {least}: {tests[least]}")

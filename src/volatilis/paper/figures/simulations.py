@@ -1,6 +1,6 @@
 """What the figures are made of, simulated: the errors of all learners, and sequences to look at.
 
-Errors are those over the grid of environments, after a change, with a wrong p_c, and against memory.
+Errors are those over the grid of environments, after a change, and against memory; with a wrong p_c: see `robustness`.
 """
 
 from __future__ import annotations
@@ -17,15 +17,12 @@ from volatilis.experiments.sweep import Cell, Plan
 from volatilis.families import Categorical, Gaussian
 from volatilis.paper.context import Context
 from volatilis.paper.settings import (
-    ASSUMED,
-    CATEGORICAL,
     GAUSSIAN,
     MEMORIES,
     MEMORY_CELLS,
     NOISE_NAMES,
     NOISES,
     RATES,
-    ROBUSTNESS_NOISES,
     SIZES,
     TRANSIENTS,
     Environment,
@@ -37,11 +34,8 @@ from volatilis.paper.tuned import WITH_N, Best, all_learners, benchmark_for, tun
 if TYPE_CHECKING:
     import xarray as xr
 
-    from volatilis.learners._base import Learner
 
 Tuned = Mapping[tuple[str, Environment], Best]
-SAMPLING = ("pf20", "MP20", "SOR20", "SOR20 (published)", "Merge1", "Merge20")
-TUNED_FOR = {GAUSSIAN: ("VarSMiLe", "SMiLe", "Leaky", "Nas10*", "Nas12*"), CATEGORICAL: ("VarSMiLe", "SMiLe", "Leaky")}
 ONE_UNIT = ("VarSMiLe", "SMiLe", "Leaky", "Nas10*", "Nas12*")
 
 # --- steady state: Figures 3, 4 (Gaussian), 6, 7 (Categorical) and S2 --------------------------------------------------
@@ -53,12 +47,17 @@ def steady_state(context: Context, task: str) -> xr.Dataset:
     tuned = context.tuned(environments)
     cells = tuple(_cell_for(where, context, tuned) for where in environments)
     plan = Plan(f"{task}-grid-{context.size.name}{'-near' if context.near else ''}", cells, context.size.seeds)
-    flat = context.sweep(plan).drop_vars(["p_c", "steps"])
+    return on_grid(context.sweep(plan), environments, context, task)
+
+
+def on_grid(results: xr.Dataset, environments: list[Environment], context: Context, task: str) -> xr.Dataset:
+    """The cells of a plan as noise x p_c."""
+    flat = results.drop_vars(["p_c", "steps"])
     grid = flat.assign_coords(
         noise=("cell", [where.noise for where in environments]), p_c=("cell", [where.p_c for where in environments])
     )
     grid = grid.set_index(cell=["noise", "p_c"]).unstack("cell").transpose("learner", "noise", "p_c", "seed")
-    return _described(grid.sel(noise=list(NOISES[task]), p_c=list(RATES)), context, task)
+    return described(grid.sel(noise=list(NOISES[task]), p_c=list(RATES)), context, task)
 
 
 def _cell_for(where: Environment, context: Context, tuned: Tuned) -> Cell:
@@ -67,7 +66,7 @@ def _cell_for(where: Environment, context: Context, tuned: Tuned) -> Cell:
     return Cell(environment, context.size.length(where.p_c), benchmark, all_learners(where, tuned))
 
 
-def _described(dataset: xr.Dataset, context: Context, task: str) -> xr.Dataset:
+def described(dataset: xr.Dataset, context: Context, task: str) -> xr.Dataset:
     """The first learner is always called Exact Bayes; what stands in its place is an attribute."""
     names = ["Exact Bayes", *dataset.learner.values[1:]]
     kind = "near" if context.near else "exact"
@@ -96,28 +95,43 @@ def nearness(context: Context, task: str) -> np.ndarray:
 
 
 def after_change(context: Context, task: str) -> xr.Dataset:
-    """mean and standard_error of the squared error over all changes of all seeds: setting x learner x n; mean_by_seed."""
+    """mean and standard_error of the squared error n steps after a change: setting x learner x n; mean_by_seed; naive_error.
+
+    As the authors do it, over the changes that are followed by at least 1 / p_c steps without another, so that every n has the
+    same changes. All changes of a seed share its sequence: the standard error is that over seeds; naive_error takes the changes
+    for independent, as the authors did.
+    """
     environments = [Environment(task, noise, p_c) for noise, p_c in TRANSIENTS[task]]
-    tuned, last = context.tuned(environments), [round(1.0 / p_c) for _, p_c in TRANSIENTS[task]]
-    cells = tuple(_cell_for(where, context, tuned) for where in environments)
+    tuned, last = context.tuned(environments), [lasting(where) for where in environments]
+    cells = tuple(_cell_for(where, context, tuned)._replace(lasting=lasting(where)) for where in environments)
     plan = Plan(f"{task}-transient-{context.size.name}{'-near' if context.near else ''}", cells, context.size.seeds, max(last))
-    return _described(_summarised(context.sweep(plan), environments, last), context, task)
+    return described(over_changes(context.sweep(plan), environments), context, task)
 
 
-def _summarised(sums: xr.Dataset, environments: list[Environment], last: list[int]) -> xr.Dataset:
+def lasting(where: Environment) -> int:
+    """How many steps after a change are shown."""
+    return round(1.0 / where.p_c)
+
+
+def over_changes(sums: xr.Dataset, environments: list[Environment]) -> xr.Dataset:
+    """From the sums of a plan: the mean over all changes of all seeds, its standard error over seeds, the seeds' own means."""
     import xarray as xr
 
-    count = sums.after_count.sum("seed").values
+    total, count = sums.after_sum.values, sums.after_count.values  # learner x setting x seed x n; setting x seed x n
+    seeds = count.shape[1]
     with np.errstate(invalid="ignore", divide="ignore"):
-        mean = sums.after_sum.sum("seed").values / count
-        variance = sums.after_squares.sum("seed").values / count - mean**2
-        standard_error = np.sqrt(np.maximum(variance, 0.0) / count)
-        by_seed = sums.after_sum.values / sums.after_count.values
+        mean = total.sum(axis=2) / count.sum(axis=1)
+        left = total - mean[:, :, None, :] * count  # of a ratio of two sums over seeds
+        error = np.sqrt(np.sum(left**2, axis=2) * seeds / max(seeds - 1, 1)) / count.sum(axis=1)
+        by_seed = total / count
+        squares = sums.after_squares.values.sum(axis=2) / count.sum(axis=1)
+        naive = np.sqrt(np.maximum(squares - mean**2, 0.0) / count.sum(axis=1))
+    error = np.where(seeds > 1, error, np.nan)
     steps = np.arange(1, mean.shape[-1] + 1)
-    beyond = steps > np.array(last)[:, None]
+    beyond = steps > np.array([lasting(where) for where in environments])[:, None]
     data: dict[str, tuple[tuple[str, ...], np.ndarray]] = {
         name: (("setting", "learner", "n"), np.where(beyond[:, None, :], np.nan, values.transpose(1, 0, 2)))
-        for name, values in (("mean", mean), ("standard_error", standard_error))
+        for name, values in (("mean", mean), ("standard_error", error), ("naive_error", naive))
     }
     each_seed = np.where(beyond[:, None, :, None], np.nan, by_seed.transpose(1, 0, 3, 2))
     data["mean_by_seed"] = (("setting", "learner", "n", "seed"), each_seed)
@@ -128,46 +142,6 @@ def _summarised(sums: xr.Dataset, environments: list[Environment], last: list[in
         "p_c": ("setting", [where.p_c for where in environments]),
     }
     return xr.Dataset(data, coordinates)
-
-
-# --- learners tuned for one p_c in environments with another: Figures 8 (Gaussian) and 9 (Categorical) -----------------
-
-
-def wrong_rate(context: Context, task: str) -> xr.Dataset:
-    """regret: panel x learner x p_c x seed, against Exact Bayes with the true p_c."""
-    import xarray as xr
-
-    panels = [Environment(task, noise, assumed) for noise in ROBUSTNESS_NOISES[task] for assumed in ASSUMED]
-    tuned, rates, size = context.tuned(panels), context.size.rates(), context.size
-    names = ("Exact Bayes", *SAMPLING, *TUNED_FOR[task], *(f"{name} (free)" for name in TUNED_FOR[task]))
-    cells = []
-    for noise in ROBUSTNESS_NOISES[task]:
-        ours = [panel for panel in panels if panel.noise == noise]
-        learners = {
-            f"{name} for {panel.p_c}": learner for panel in ours for name, learner in _lineup(panel, context, tuned, names)
-        }
-        for p_c in rates:
-            environment = ChangingEnvironment(family_of(task, noise), float(p_c))
-            benchmark = benchmark_for(Environment(task, noise, float(p_c)), context.near)
-            cells.append(Cell(environment, size.robustness_steps, benchmark, learners))
-    plan = Plan(f"{task}-robustness-{size.name}{'-near' if context.near else ''}", tuple(cells), size.robustness_seeds)
-    error = context.sweep(plan).error.values  # benchmark and (assumed, learner), (noise, rate), seed
-    shape = (len(ASSUMED), len(names), len(ROBUSTNESS_NOISES[task]), len(rates), size.robustness_seeds)
-    regret = (error[1:] - error[:1]).reshape(shape).transpose(2, 0, 1, 3, 4)
-    data = {"regret": (("panel", "learner", "p_c", "seed"), regret.reshape(len(panels), *regret.shape[2:]))}
-    coordinates = {
-        "learner": list(names),
-        "p_c": rates,
-        "seed": np.arange(size.robustness_seeds),
-        "noise": ("panel", [panel.noise for panel in panels]),
-        "assumed": ("panel", [panel.p_c for panel in panels]),
-    }
-    return _described(xr.Dataset(data, coordinates), context, task)
-
-
-def _lineup(panel: Environment, context: Context, tuned: Tuned, names: tuple[str, ...]) -> list[tuple[str, Learner]]:
-    learners = {"Exact Bayes": benchmark_for(panel, context.near), **all_learners(panel, tuned)}
-    return [(name, learners[name]) for name in names]
 
 
 # --- new here: the error against the number of hypotheses that a learner keeps -----------------------------------------

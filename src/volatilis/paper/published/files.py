@@ -1,4 +1,6 @@
-"""The authors' released data (doc/data_final of their repository, or part of it): found by file name, read and checked.
+"""The authors' release as it is: data (doc/data_final, or part of it) and tuned values (src/parameterDicts), read and checked.
+
+A folder may be the release itself, its data folder or any folder with some of its files.
 
 Names in the files are those of an earlier time: gsor, tsor are MP; gsorOriginal, tsorOriginal are SOR; smileextended is VarSMiLe;
 gnassarJN is Nas10*, gnassarNatN is Nas12*, with ...Original for the original algorithms; Sgm is the Bayes Factor Surprise, Ssh
@@ -44,16 +46,17 @@ NAMES = {
     "particlefilter": "pf20",  # in the files of the predictions, without a number
 }
 NUMBERED = {"sor": "MP{}", "sororiginal": "SOR{} (published)", "pf": "pf{}", "particlefilter": "pf{}"}
-TUNED_FILE = "gaussian_tuned_parameters.csv"
+TUNED_FILE = re.compile(rf"parameterDict_{_TASK}_(?P<learner>\w+)\.jld2")
 TUNED_NAMES = {
     "varsmile": "VarSMiLe",
-    "smile": "SMiLe",
+    "smileOriginal": "SMiLe",
     "leaky": "Leaky",
-    "nas10star": "Nas10*",
-    "nas12star": "Nas12*",
-    "nas10": "Nas10",
-    "nas12": "Nas12",
+    "gnassar10": "Nas10*",
+    "gnassar12": "Nas12*",
+    "gnassar10original": "Nas10",
+    "gnassar12original": "Nas12",
 }
+SEEDS, ROBUSTNESS_SEEDS = 10, 3  # of the authors (their run_comparisons.jl, run_gridsearch_*.jl)
 SIGNS = {"positive": 1, "negative": -1}
 MEASURES = {"Sgm": "bayes_factor", "Ssh": "shannon"}
 
@@ -63,13 +66,17 @@ class ReferenceDataError(ValueError):
 
 
 class Reference(NamedTuple):
-    """The published numbers as tables, None where there is no file; `found` says in words which files there are."""
+    """The published numbers as tables, None where there is no file; `found` says in words which files there are.
 
-    grid: pd.DataFrame | None  # task, learner, noise, p_c, theirs, theirs_se
-    transient: pd.DataFrame | None  # task, learner, noise, p_c, n, theirs, theirs_se
-    robustness: pd.DataFrame | None  # task, learner, noise, assumed, p_c, theirs
-    first: pd.DataFrame | None  # learner, measure, sign, delta, theirs, theirs_se
-    second: pd.DataFrame | None  # learner, measure, p, theirs, theirs_se
+    theirs is NaN where the authors had no trial; theirs_se is the error they give (NaN: none), theirs_n the number of independent
+    samples behind theirs: seeds, or in the predictions subjects with such trials.
+    """
+
+    grid: pd.DataFrame | None  # task, learner, noise, p_c, theirs, theirs_se, theirs_n
+    transient: pd.DataFrame | None  # task, learner, noise, p_c, n, and the same three
+    robustness: pd.DataFrame | None  # task, learner, noise, assumed, p_c, and the same three
+    first: pd.DataFrame | None  # learner, measure, sign, delta, and the same three
+    second: pd.DataFrame | None  # learner, measure, p, and the same three
     found: tuple[str, ...]
 
 
@@ -197,7 +204,7 @@ def _grid_rows(files: dict[str, list[tuple[pathlib.Path, re.Match[str]]]]) -> It
             columns = [noise, "changeprobability", mean] + ([error] if kind.endswith("standard errors") else [])
             for row in read_file(path, *columns):
                 place = {"task": task, "learner": who, "noise": row[noise], "p_c": row["changeprobability"]}
-                yield place | {"theirs": row[mean], "theirs_se": row.get(error, math.nan)}
+                yield place | {"theirs": row[mean], "theirs_se": row.get(error, math.nan), "theirs_n": SEEDS}
 
 
 def _transient_rows(matches: list[tuple[pathlib.Path, re.Match[str]]]) -> Iterator[Row]:
@@ -205,7 +212,7 @@ def _transient_rows(matches: list[tuple[pathlib.Path, re.Match[str]]]) -> Iterat
         place = {"task": TASKS[match["task"]], "noise": float(match["noise"]), "p_c": float(match["p_c"])}
         for row, name in _curves(path):
             if who := learner_name(name):
-                values = {"theirs": row[f"{name}_mean"], "theirs_se": row[f"{name}_se"]}
+                values = {"theirs": row[f"{name}_mean"], "theirs_se": row[f"{name}_se"], "theirs_n": SEEDS}
                 yield place | {"learner": who, "n": round(row["x"])} | values
 
 
@@ -215,7 +222,8 @@ def _robustness_rows(matches: list[tuple[pathlib.Path, re.Match[str]]]) -> Itera
         for row in read_file(path, "x"):
             for name, value in row.items():
                 if who := learner_name(name):
-                    yield place | {"learner": who, "p_c": row["x"], "theirs": value}
+                    values = {"theirs": value, "theirs_se": math.nan, "theirs_n": ROBUSTNESS_SEEDS}
+                    yield place | {"learner": who, "p_c": row["x"]} | values
 
 
 def _first_rows(matches: list[tuple[pathlib.Path, re.Match[str]]]) -> Iterator[Row]:
@@ -224,7 +232,14 @@ def _first_rows(matches: list[tuple[pathlib.Path, re.Match[str]]]) -> Iterator[R
             parts = re.fullmatch(r"(\w+)_(Sgm|Ssh)(positive|negative)", name)
             if parts and (who := learner_name(match["learner"])):
                 place = {"learner": who, "measure": MEASURES[parts[2]], "sign": SIGNS[parts[3]], "delta": row["x"]}
-                yield place | {"theirs": row[f"{name}_mean"], "theirs_se": row[f"{name}_se"]}
+                yield place | _over_subjects(row, name)
+
+
+def _over_subjects(row: dict[str, float], name: str) -> Row:
+    """Mean and standard error; the number of subjects is (standard deviation / standard error)^2, 1 where there is neither."""
+    deviation, error = row.get(f"{name}_std", math.nan), row[f"{name}_se"]
+    count = round((deviation / error) ** 2) if error > 0.0 and math.isfinite(deviation) else 1
+    return {"theirs": row[f"{name}_mean"], "theirs_se": error, "theirs_n": count}
 
 
 def _second_rows(matches: list[tuple[pathlib.Path, re.Match[str]]]) -> Iterator[Row]:
@@ -233,31 +248,48 @@ def _second_rows(matches: list[tuple[pathlib.Path, re.Match[str]]]) -> Iterator[
             parts = re.fullmatch(r"(\w+)_(Sgm|Ssh)", name)
             if parts and (who := learner_name(match["learner"])):
                 place = {"learner": who, "measure": MEASURES[parts[2]], "p": row["x"]}
-                yield place | {"theirs": row[f"{name}_mean"], "theirs_se": row[f"{name}_se"]}
+                yield place | _over_subjects(row, name)
 
 
 # --- tuned values ---------------------------------------------------------------------------------------------------------
 
-
-def has_tuned_values(folder: str | os.PathLike[str]) -> bool:
-    """Whether a folder has the table of the authors' tuned values; their release itself has none."""
-    return (pathlib.Path(folder) / TUNED_FILE).is_file()
+TunedKey = tuple[str, str, float, float]  # task, learner, noise, p_c
 
 
-def tuned_values(folder: str | os.PathLike[str]) -> dict[tuple[str, float, float], float]:
-    """(learner, sigma, p_c) -> the value the authors tuned."""
-    path = pathlib.Path(folder) / TUNED_FILE
-    if not path.is_file():
-        raise FileNotFoundError(f"{path}: no such file; a reference folder holds it beside heatmaps/ and afterswitch/")
-    values: dict[tuple[str, float, float], float] = {}
-    with path.open(newline="") as lines:
-        for number, row in enumerate(csv.DictReader(lines), start=2):
-            try:
-                name = TUNED_NAMES[row["learner"]]
-                value = float(row["value"])
-                if not 0.0 < value < (1.0 if name != "VarSMiLe" and name != "SMiLe" else math.inf):
-                    raise ValueError(f"value {value}")
-                values[name, float(row["sigma"]), float(row["p_c"])] = value
-            except (KeyError, ValueError, TypeError) as error:
-                raise ValueError(f"{path}, line {number}: {error} in {row}; learner,sigma,p_c,value is accepted") from None
+def tuned_files(folder: str | os.PathLike[str]) -> list[pathlib.Path]:
+    """The authors' parameter dictionaries: below the folder, or beside it where it is doc/data_final of their release."""
+    folder = pathlib.Path(folder).resolve()
+    below = sorted(path for path in folder.rglob("*.jld2") if TUNED_FILE.fullmatch(path.name))
+    beside = folder.parent.parent / "src" / "parameterDicts"
+    return below or sorted(path for path in beside.glob("*.jld2") if TUNED_FILE.fullmatch(path.name))
+
+
+def tuned_values(folder: str | os.PathLike[str]) -> dict[TunedKey, float]:
+    """(task, learner, sigma or s, p_c) -> the value the authors tuned; empty without their dictionaries."""
+    values: dict[TunedKey, float] = {}
+    for path in tuned_files(folder):
+        match = TUNED_FILE.fullmatch(path.name)
+        assert match is not None
+        if name := TUNED_NAMES.get(match["learner"]):
+            for (noise, p_c), value in read_dictionary(path).items():
+                if not 0.0 <= value < (math.inf if "SMiLe" in name else 1.0):
+                    raise ReferenceDataError(f"{path}: {value!r} at {noise:g}, p_c {p_c:g} is no tuned value of {name}")
+                values[TASKS[match["task"]], name, noise, p_c] = value
     return values
+
+
+def read_dictionary(path: pathlib.Path) -> dict[tuple[float, float], float]:
+    """A Julia dictionary (noise, p_c) -> value in a .jld2 file: HDF5, a reference to an array of pairs or of references."""
+    try:
+        import h5py
+    except ImportError:
+        raise ReferenceDataError(
+            f"{path}: the authors' tuned values are HDF5 files, which need h5py: pip install 'volatilis[reference]'"
+        ) from None
+    try:
+        with h5py.File(path, "r") as file:
+            pairs = file[file["parameterDict"][()]][()].ravel()
+            pairs = [file[pair][()] if isinstance(pair, h5py.Reference) else pair for pair in pairs]
+            return {(float(pair["first"]["1"]), float(pair["first"]["2"])): float(pair["second"]) for pair in pairs}
+    except (OSError, KeyError, ValueError, TypeError, IndexError, AttributeError, RuntimeError) as error:
+        raise ReferenceDataError(f"{path} is not a dictionary of tuned values: {error}") from None
