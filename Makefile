@@ -6,7 +6,7 @@ PIP := -m pip install --quiet --disable-pip-version-check
 # what its networks need, without its sampler, which would bring other versions of NumPy and SciPy
 PYHGF := pyhgf 'jax<0.4.32' 'jaxlib<0.4.32' ml_dtypes opt_einsum seaborn graphviz networkx
 
-.PHONY: demo tour test test-all fuzz lint bench clean
+.PHONY: demo tour explorer docs dist test test-all fuzz lint bench clean
 
 demo: $(VENV)/.ready
 	$(VENV)/bin/volatilis paper all --size quick --out out/paper
@@ -14,6 +14,21 @@ demo: $(VENV)/.ready
 
 tour: $(VENV)/.ready
 	$(VENV)/bin/python examples/demo.py --out out
+
+# One page with all learners, compiled for browsers; needs wasm-ld (Debian: apt-get install lld)
+explorer: $(VENV)/.ready
+	$(VENV)/bin/python -m volatilis.html.explorer --out out/explorer
+	@echo "open out/explorer/index.html"
+
+# The documentation site, with the explorer in it
+docs: $(VENV)/.docs
+	$(VENV)/bin/python -m sphinx -q -W --keep-going -b html docs out/docs
+	$(VENV)/bin/python -m volatilis.html.explorer --out out/docs/explorer
+	@echo "open out/docs/index.html"
+
+# Source archive and wheels; those for Linux carry kernels compiled ahead. Checked by twine, and tried in an empty environment.
+dist: $(VENV)/.dist
+	$(VENV)/bin/python -m release.wheels --out dist $(DIST_OPTIONS)
 
 # Each worker takes tests that lie side by side, so that it compiles what they share once.
 test: $(VENV)/.test
@@ -42,7 +57,15 @@ $(VENV)/.ready: pyproject.toml
 	touch $@
 
 $(VENV)/.test: $(VENV)/.ready
-	$(VENV)/bin/python $(PIP) --editable '.[test,lint]'
+	$(VENV)/bin/python $(PIP) --editable '.[test,lint,docs]'
+	touch $@
+
+$(VENV)/.docs: $(VENV)/.ready
+	$(VENV)/bin/python $(PIP) --editable '.[docs]'
+	touch $@
+
+$(VENV)/.dist: $(VENV)/.ready
+	$(VENV)/bin/python $(PIP) --editable '.[dist]'
 	touch $@
 
 $(BENCH)/.ready: pyproject.toml

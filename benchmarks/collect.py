@@ -25,7 +25,7 @@ Writer = Callable[[Tables], str]
 MOST = 10_000_000  # bytes
 NEAR = {f"data/{name}.csv": f"data/{name}.csv" for name in ("nearness_gaussian", "nearness_categorical")}
 NEAR["data/costs_near.csv"] = "data/costs.csv"  # its name in docs/results -> where a run leaves it
-NEEDED = ("claims", "merge", "costs", "run", "tuned", "table_1", "table_2")
+NEEDED = ("claims", "readings", "merge", "costs", "run", "tuned", "table_1", "table_2")
 RUN = ("command", "version", "Python", "cores", "size", "seeds", "benchmark", "run time", "memory")
 PARTS = {  # of the ledger -> in words, and the figures that need it
     "tuning": ("tuning, both tasks", ""),
@@ -150,17 +150,21 @@ def times(ratio: float) -> str:
 
 
 def agreement_part(data: Tables) -> str:
-    """Per figure and, where some disagree, per learner."""
-    rows = []
-    names = [name.removeprefix("comparison_figure_") for name in data if name.startswith("comparison_figure_")]
-    for name in sorted(names, key=lambda key: (not key.isdigit(), int(key) if key.isdigit() else 0, key)):
-        frame = read(data, f"comparison_figure_{name}")
-        agrees = frame.agrees.astype(str) == "True"
-        off = frame[~agrees].learner.value_counts()
-        rows.append([name, f"{int(agrees.sum())} of {len(frame)}", ", ".join(f"{who} {n}" for who, n in off.items()) or "none"])
-    if not rows:
+    """Per figure: published, compared, agreeing, and what is known of the others."""
+    if "agreement" not in data:
         return "This run had no published data beside it (`--reference`)."
-    return table(["figure", "within three combined standard errors", "others, by learner"], rows)
+    counts, beyond = read(data, "agreement"), read(data, "beyond")
+    rows = []
+    for row in sorted(counts.itertuples(), key=lambda row: (not row.figure.isdigit(), row.figure.zfill(3))):
+        why = beyond[beyond.figure.astype(str) == row.figure].why.value_counts() if len(beyond) else {}
+        others = "; ".join(f"{count}: {reason}" for reason, count in why.items()) or "none"
+        rows.append(
+            [row.figure, str(row.published), f"{row.agree} of {row.compared}", str(row.samples), others, row.not_compared]
+        )
+    total = f"In all {int(counts.agree.sum())} of {int(counts.compared.sum())} agree"
+    share = counts.agree.sum() / counts.compared.sum()
+    heads = ["figure", "published", "within their 99.73 % interval", "our samples", "beyond, and why", "not compared"]
+    return f"{total}, {share:.2%}.\n\n{table(heads, rows)}"
 
 
 def time_part(data: Tables) -> str:
@@ -188,22 +192,17 @@ def time_table(data: Tables, name: str) -> str:
 
 
 def paper_part(data: Tables) -> str:
-    """For the repository's README: the claims, the agreement in Figure 3, Merge, and the time of both runs."""
+    """For the repository's README: the claims, the agreement with the published values, and Merge."""
     verdicts = read(data, "claims").verdict.tolist()
     text = f"At full size, of {len(verdicts)} claims of the paper's text {tally(verdicts)} ([results](docs/results/README.md))"
-    if "comparison_figure_3" in data:
-        agrees = read(data, "comparison_figure_3").agrees.astype(str) == "True"
-        text += (
-            f"; {int(agrees.sum())} of the {len(agrees)} published values of Figure 3 agree within three combined standard errors"
-        )
+    if "agreement" in data:
+        counts = read(data, "agreement")
+        text += f"; {int(counts.agree.sum())} of {int(counts.compared.sum())} published values lie within their 99.73 % interval"
     merge = read(data, "merge").iloc[-1]
     text += (
         f". `Merge` with 20 hypotheses is at least {times(float(merge.least))} closer to Exact Bayes than the best of the paper's"
     )
-    cores = dict(read(data, "run").to_numpy().tolist()).get("cores", "?")
-    exact, near = (float(read(data, name).set_index("part").seconds["all"]) / 60.0 for name in ("costs", "costs_near"))
-    text += f" learners with 20, in all {merge.of} environments. On {cores} cores the full run took {exact:.3g} minutes"
-    return f"{text}, with `--benchmark near` {near:.3g}."
+    return f"{text} learners with 20, in all {merge.of} environments."
 
 
 OUTER_WRITERS = {"paper": paper_part}

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 import volatilis as vl
-from volatilis.behaviour import FitOptions, Model, Person, Trials, fit, fit_all, recover
+from volatilis.behaviour import FitOptions, Model, Person, Trials, fit, fit_all, recover, simulate
 
 FAMILY = "gaussian:sigma=10,mu_0=150,sigma_0=50"
 SIX = ("varsmile:m=free", "nas12*:p_c=free", "nas10*:p_c=free", "merge:n=20,p_c=free", "smile:m=free", "leaky:omega=free")
@@ -18,9 +18,10 @@ SIMULATED, LENGTH = 100, 500  # people per learner of the confusion matrix, and 
 
 
 class Fitting(NamedTuple):
-    """Seconds: processor time of one fit per learner, and of all people on two processes by the clock."""
+    """Seconds: processor time of one fit per learner and of one bandit, and of all people on two processes by the clock."""
 
     one: dict[str, float]
+    bandit: float
     everybody: float
 
 
@@ -41,23 +42,38 @@ def person(seed: int, trials: int, m: float = 0.3, sd: float = 8.0) -> Person:
     return Person(str(seed), (Trials(y, np.zeros(trials, dtype=np.uint8), given, np.ones(trials, dtype=bool)),))
 
 
+def gambler(trials: int = 200) -> tuple[Model, Person]:
+    """Who chooses among two arms as the model does: three free parameters."""
+    model = Model.parse("bernoulli", "per-context:varsmile:m=free;contexts=2", "arms:beta=free,sticky=free")
+    rewards, nothing = (np.random.default_rng(1).random((trials, 2)) < (0.3, 0.7)).astype(float), np.zeros(trials)
+    values, _ = vl.Given(vl.Bernoulli(), 2).observations(rewards[:, 0], nothing)
+    arms = {"contexts": nothing, "worth": np.ones((trials, 2)), "rewards": rewards}
+    part = Trials(values, np.zeros(trials, dtype=np.uint8), nothing, np.ones(trials, dtype=bool), **arms)
+    return model, simulate(model, {"m": 0.3, "beta": 4.0, "sticky": 0.5}, Person("gambler", (part,)), 1)
+
+
+def seconds_of(model: Model, someone: Person, repeats: int) -> float:
+    """Processor time of a fit, once compiled."""
+    fit(model, someone)
+    times = []
+    for _ in range(max(repeats, 5)):
+        start = time.process_time()
+        fit(model, someone)
+        times.append(time.process_time() - start)
+    return statistics.median(times)
+
+
 def measure(repeats: int) -> Fitting:
     one = {}
     for learner in ("varsmile:m=free", "nas12*:p_c=free"):
-        model, someone = Model.parse(FAMILY, learner, "gaussian:sd=free"), person(1, 500)
-        fit(model, someone)
-        times = []
-        for _ in range(max(repeats, 5)):
-            start = time.process_time()
-            fit(model, someone)
-            times.append(time.process_time() - start)
-        one[learner] = statistics.median(times)
+        one[learner] = seconds_of(Model.parse(FAMILY, learner, "gaussian:sd=free"), person(1, 500), repeats)
     models = [Model.parse(FAMILY, learner, "laplace:sd=free") for learner in SIX]
     people = [person(seed, TRIALS) for seed in range(PEOPLE)]
     fit_all(models, people[:1], workers=1)
     start = time.perf_counter()
     fit_all(models, people, starts=10, workers=2)
-    return Fitting(one, time.perf_counter() - start)
+    everybody = time.perf_counter() - start
+    return Fitting(one, seconds_of(*gambler(), repeats), everybody)
 
 
 def confusion_matrix(people: int = SIMULATED, trials: int = LENGTH, workers: int = 2) -> Confusion:

@@ -12,6 +12,7 @@ import inspect
 import pathlib
 import re
 import sys
+import tomllib
 from collections.abc import Callable, Iterable, Sequence
 
 import volatilis
@@ -144,7 +145,17 @@ def filled(page: str, tables: dict[str, Callable[[], str]]) -> str:
 def generated() -> dict[pathlib.Path, str]:
     """What each file should hold."""
     pages = {REFERENCE / name: filled((REFERENCE / name).read_text(encoding="utf-8"), tables) for name, tables in PAGES.items()}
-    return {**pages, STUB: stub()}
+    return {**pages, **with_version(), STUB: stub()}
+
+
+def with_version() -> dict[pathlib.Path, str]:
+    """The places that tell the version, which stands in pyproject.toml."""
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
+    citation, columns = ROOT / "CITATION.cff", REFERENCE / "columns.md"
+    texts = {path: path.read_text(encoding="utf-8") for path in (citation, columns)}
+    texts[citation] = re.sub(r"^version: \S+", f"version: {version}", texts[citation], flags=re.MULTILINE)
+    texts[columns] = re.sub(r"(volatilis \(version |with volatilis )\d[\w.]*", rf"\g<1>{version}", texts[columns])
+    return texts
 
 
 def main() -> int:

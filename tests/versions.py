@@ -23,7 +23,7 @@ PAGE = ROOT / "docs" / "reference" / "versions.md"
 START, END = "<!-- versions: start -->", "<!-- versions: end -->"
 OLDEST = (3, 11)
 SHOWN = ("numpy", "scipy", "numba", "llvmlite", "pandas", "pyarrow", "xarray", "zarr", "matplotlib", "rich", "typer")
-TOOLS = ("pytest", "hypothesis", "pytest-timeout", "pytest-xdist")
+TOOLS = ("pytest", "hypothesis", "mpmath", "pytest-timeout", "pytest-xdist")
 
 
 class Setting(NamedTuple):

@@ -34,8 +34,17 @@ def out(tmp_path: pathlib.Path) -> pathlib.Path:
             }
         ),
         "run": pd.DataFrame({"fact": ["command", "cores"], "value": ["volatilis paper all", "3"]}),
-        "comparison_figure_S2": pd.DataFrame({"learner": ["Nas10", "Nas10", "Nas12"], "agrees": [True, False, True]}),
-        "comparison_figure_10": pd.DataFrame({"learner": ["pf20"], "agrees": [True]}),
+        "agreement": pd.DataFrame(
+            {
+                "figure": ["S2", "10"],
+                "published": [3, 2],
+                "compared": [3, 1],
+                "agree": [2, 1],
+                "samples": [30, 120],
+                "not_compared": ["", "1: no such trial here"],
+            }
+        ),
+        "beyond": pd.DataFrame({"figure": ["S2"], "learner": ["Nas10"], "why": ["unexplained"]}),
     }
     for name in collect.NEEDED:
         frames.setdefault(name, pd.DataFrame({"x": [1]}))
@@ -93,8 +102,9 @@ def test_the_numbers_of_the_page_come_from_the_tables(out: pathlib.Path, near: p
         for line in (
             "3 claims of the paper: 2 hold, 1 does not hold.",
             "| Merge3 is closer than pf20 | 71 of 72 | 0.9 times | 71,500 times |",
-            "| S2 | 2 of 3 | Nas10 1 |",
-            "| 10 | 1 of 1 | none |",
+            "In all 3 of 4 agree, 75.00%.",
+            "| S2 | 3 | 2 of 3 | 30 | 1: unexplained |  |",
+            "| 10 | 2 | 1 of 1 | 120 | none | 1: no such trial here |",
             "| grid, Gaussian | 3, 4, S2 | 2.0 | 4.0 |",
             "| all |  | 3.0 | 5.5 |",
             "Most memory: 1.50 GiB.",
@@ -109,7 +119,7 @@ def test_the_numbers_of_the_page_come_from_the_tables(out: pathlib.Path, near: p
         outer = (results.parents[1] / "README.md").read_text()
         assert outer.startswith("first\n<!-- paper -->\n\nAt full size, of 3 claims of the paper's text 2 hold, 1 does not hold")
         assert "at least 0.9 times closer" in outer
-        assert "On 3 cores the full run took 3 minutes, with `--benchmark near` 1.5." in outer
+        assert "3 of 4 published values lie within their 99.73 % interval" in outer
         assert outer.endswith("<!-- end paper -->\nlast")
 
 

@@ -79,6 +79,23 @@ def test_version_and_help() -> None:
     assert "volatilis run trials.csv" in wide("run", "--help")[1]
 
 
+def test_all_help_reads_whole_at_80_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    from typer.main import get_command
+    from typer.testing import CliRunner
+
+    monkeypatch.setenv("COLUMNS", "80")
+    for name in ("", *get_command(app).commands):
+        shown = CliRunner().invoke(app, [*filter(None, [name]), "--help"])
+        assert shown.exit_code == 0
+        for line in shown.output.splitlines():
+            assert len(line) <= 80, (name, line)
+            assert "…" not in line
+            assert not re.search(r"<(bool|str|int|float|list|path)", line), (name, line)
+        options = [opt for p in (get_command(app).commands[name].params if name else []) for opt in p.opts if not p.hidden]
+        for option in options:
+            assert option in shown.output or not option.startswith("-"), (name, option)
+
+
 def test_options_are_named_as_their_parameters() -> None:
     """A metavar that is a parameter's name in capitals becomes the option's name in Typer up to 0.27: --OUT instead of --out."""
     from typer.main import get_command

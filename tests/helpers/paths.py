@@ -12,8 +12,10 @@ DOCS = ROOT / "docs"
 HOW_TO = DOCS / "how-to"
 # people's trials and the authors' results: in folders that the environment names, or in `shared` beside the checkout
 DATA = pathlib.Path(os.environ.get("VOLATILIS_DATA", ROOT.parent / "shared" / "data"))
-REFERENCE = pathlib.Path(os.environ.get("VOLATILIS_REFERENCE", ROOT.parent / "shared" / "reference"))
+REFERENCE = pathlib.Path(os.environ.get("VOLATILIS_REFERENCE", ROOT.parent / "shared" / "release"))
 HELICOPTER = DATA / "bruckner_helicopter" / "experiment1_trials.csv.gz"
+
+CANNON = DATA / "cannon" / "cannon_trials.csv.gz"
 
 
 def ada_learn_file(task: str) -> pathlib.Path:
@@ -26,7 +28,6 @@ def needs(path: pathlib.Path, what: str) -> pytest.MarkDecorator:
 
 
 needs_helicopter = needs(HELICOPTER, "the helicopter task's trials")
+needs_cannon = needs(CANNON, "the cannon task's trials")
 needs_ada_learn = needs(ada_learn_file("ada-pos"), "ada-learn's trials")
-needs_reference = needs(REFERENCE, "the authors' published results")
-needs_standard_errors = needs(REFERENCE / "heatmaps_std", "the published standard errors")
-needs_first_prediction = needs(REFERENCE / "experiment_first", "the published averages of prediction 1")
+needs_reference = needs(REFERENCE, "the authors' released data and tuned values (VOLATILIS_REFERENCE, or shared/release beside)")

@@ -191,7 +191,9 @@ def test_generative_model() -> None:
 @pytest.mark.parametrize("task", ["gaussian", "categorical"])
 def test_transient(task: str) -> None:
     figure = drawn(draw_after_change, after_changes(task), example(task), size=curves.AFTER_CHANGE_SIZE)
-    assert len(figure.axes) == 3
+    assert len(figure.axes) == 5  # the example; two settings, with linear and with logarithmic axes
+    assert [axis.get_yscale() for axis in figure.axes[1:]] == ["linear", "linear", "log", "log"]
+    assert [len(axis.child_axes) for axis in figure.axes[1:]] == [1, 1, 0, 0]  # the later half in an inset
     assert legend_names(figure) == [style.label(name) for name in AFTER_CHANGE]
     assert ("mean $\\mu_t$" in texts(figure)) == (task == "gaussian")
     assert len(figure.axes[1].lines[0].get_xdata()) == 10
@@ -206,7 +208,7 @@ def test_figures_are_written_as_vectors_too() -> None:
 
 def test_transient_of_some_learners_without_example() -> None:
     figure = drawn(draw_after_change, after_changes(), None, learners=NASSAR, size=curves.SIZE_WITHOUT_EXAMPLE)
-    assert len(figure.axes) == 2
+    assert len(figure.axes) == 4
     assert legend_names(figure) == ["Nas12*", "Nas12 Original", "Nas10*", "Nas10 Original"]
 
 
@@ -334,7 +336,7 @@ def test_jitter_is_the_same_every_time_and_stays_within() -> None:
 def test_robustness(seeds: int) -> None:
     figure = drawn(curves.draw_wrong_rate, regrets(seeds), size=curves.WRONG_RATE_SIZE)
     assert len(figure.axes) == 4
-    assert len(legend_names(figure)) == 13  # the learners and the triangle
+    assert len(legend_names(figure)) == 12  # the learners, variants under one name, and the triangle
     for axis, letter in zip(figure.axes, "ABCD", strict=True):
         assert axis.get_title(loc="left").startswith(_parts.letter(letter))
         assert axis.get_xscale() == "log"

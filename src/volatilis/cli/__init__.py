@@ -6,11 +6,14 @@ from typing import Annotated
 
 import typer
 
-from volatilis._core.signals import stopped_by_signals
+from volatilis._core.terminal import stopped_by_signals
+from volatilis.cli.changes import calibrate, changes
 from volatilis.cli.compare import compare
 from volatilis.cli.design import design
+from volatilis.cli.environment import environment
 from volatilis.cli.errors import reported_anywhere
 from volatilis.cli.fit import fit
+from volatilis.cli.help import Command
 from volatilis.cli.lists import families, learners, responses
 from volatilis.cli.paper import paper
 from volatilis.cli.predict import predict
@@ -24,6 +27,7 @@ app = typer.Typer(
     epilog="Exit codes: 0 done; 2 wrong arguments or input, nothing was written; 130 stopped with Ctrl-C, "
     "143 with SIGTERM, 129 with SIGHUP; 141 the reader of standard output went away.",
     no_args_is_help=True,
+    rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
 
@@ -43,18 +47,21 @@ def _main(
     """Learning in volatile environments: tell noise from change, observation by observation."""
 
 
-app.command()(run)
-app.command()(separate)
-app.command()(watch)
-app.command()(learners)
-app.command()(families)
-app.command()(fit)
-app.command()(responses)
-app.command()(compare)
-app.command()(recover)
-app.command()(paper)
-app.command()(predict)
-app.command()(design)
+app.command(cls=Command)(run)
+app.command(cls=Command)(environment)
+app.command(cls=Command)(separate)
+app.command(cls=Command)(watch)
+app.command(cls=Command)(changes)
+app.command(cls=Command)(calibrate)
+app.command(cls=Command)(learners)
+app.command(cls=Command)(families)
+app.command(cls=Command)(fit)
+app.command(cls=Command)(responses)
+app.command(cls=Command)(compare)
+app.command(cls=Command)(recover)
+app.command(cls=Command)(paper)
+app.command(cls=Command)(predict)
+app.command(cls=Command)(design)
 
 
 def main() -> None:

@@ -5,21 +5,19 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from volatilis.cli.options import names
+from volatilis.cli.options import Trials, names
 
 if TYPE_CHECKING:
     from volatilis.behaviour.fitting.jobs import FitOptions
     from volatilis.behaviour.people import Source
+    from volatilis.trials import RunRequest
 
 COLUMNS, FITS = "Columns of the table", "How it is fitted"
 
-Family = Annotated[
-    str, typer.Option(help="What is observed, such as gaussian:sigma=10,mu_0=150,sigma_0=87; sigma=free is fitted.")
-]
 Learners = Annotated[
     list[str], typer.Option("--learner", help="A learner with what is free, such as varsmile:m=free; may be given several times.")
 ]
@@ -30,7 +28,10 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no s
 By = Annotated[
     str, typer.Option("--by", "--subject", metavar="COLUMN,...", help="Columns that make a person.", rich_help_panel=COLUMNS)
 ]
-Outcome = Annotated[str, typer.Option(metavar="COLUMN", help="What was observed.", rich_help_panel=COLUMNS)]
+Outcome = Annotated[
+    str,
+    typer.Option(metavar="COLUMN", help="What was observed; for arms also one column each.", rich_help_panel=COLUMNS),
+]
 ResponseColumn = Annotated[str, typer.Option(metavar="COLUMN", help="What the person said or chose.", rich_help_panel=COLUMNS)]
 Prediction = Annotated[
     str,
@@ -44,7 +45,12 @@ Prediction = Annotated[
 ]
 When = Annotated[str, typer.Option(help="A response was given before or after its row's outcome.", rich_help_panel=COLUMNS)]
 Block = Annotated[
-    str | None, typer.Option(metavar="COLUMN", help="Where its value changes the learner starts anew.", rich_help_panel=COLUMNS)
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="Where its value changes the learner starts anew; block, if there is one and --reset is not given; none: never.",
+        rich_help_panel=COLUMNS,
+    ),
 ]
 Reset = Annotated[
     str | None,
@@ -74,6 +80,21 @@ Categories = Annotated[
     ),
 ]
 
+Given = Annotated[
+    str | None,
+    typer.Option(metavar="COLUMN", help="The context of the outcome, such as a cue: 0, 1, ...", rich_help_panel=COLUMNS),
+]
+Magnitudes = Annotated[
+    str | None,
+    typer.Option(metavar="COLUMN,...", help="Of choices among arms: what each arm pays, if it pays 1.", rich_help_panel=COLUMNS),
+]
+Learn = Annotated[
+    str,
+    typer.Option(
+        metavar="chosen|all", help="Of choices among arms: learning from the chosen arm or from all.", rich_help_panel=COLUMNS
+    ),
+]
+
 Starts = Annotated[int, typer.Option(min=1, help="Of each search for the best parameters.", rich_help_panel=FITS)]
 Seed = Annotated[int, typer.Option(min=0, help="Of all that is random.", rich_help_panel=FITS)]
 Workers = Annotated[
@@ -88,7 +109,10 @@ Store = Annotated[
     str | None,
     typer.Option(metavar="FOLDER", help="Keeps what is finished: the same command goes on from there.", rich_help_panel=FITS),
 ]
-Own = Annotated[list[str] | None, typer.Option(metavar="FILE.py", help="Response models of your own.", rich_help_panel=FITS)]
+Own = Annotated[
+    list[str] | None,
+    typer.Option(metavar="FILE.py", help="Families, learners and response models of your own.", rich_help_panel=FITS),
+]
 
 
 class Columns(NamedTuple):
@@ -105,6 +129,9 @@ class Columns(NamedTuple):
     missing: Missing = "error"
     bounds: Bounds = None
     categories: Categories = None
+    given: Given = None
+    magnitudes: Magnitudes = None
+    learn: Learn = "chosen"
 
     def source(self, table: str) -> Source:
         from volatilis.behaviour.people import Source
@@ -122,7 +149,16 @@ class Columns(NamedTuple):
             bounds=ends(self.bounds),
             categories=() if self.categories is None else names(self.categories),
             trial=self.trial,
+            given=self.given,
+            magnitudes=names(self.magnitudes or ""),
+            learn=self.learn,
         )
+
+    def reading(self, table: str) -> RunRequest:
+        """Where the outcomes stand, for an estimate of the environment: every block of a person is a sequence."""
+        by = (*names(self.by), *names(self.block or ""))
+        columns: dict[str, Any] = {"by": ",".join(by), "outcome": self.outcome, "trial": "none", "reset": self.reset}
+        return Trials(**columns, missing=self.missing, categories=self.categories).reading(table)
 
 
 class PredictionColumns(NamedTuple):
@@ -143,6 +179,10 @@ class PredictionColumns(NamedTuple):
         shared = self._asdict()
         source = Columns(response_column=shared.pop("prediction"), **shared).source(table)
         return source._replace(response=None) if self.prediction == "none" else source
+
+    def reading(self, table: str) -> RunRequest:
+        shared = self._asdict()
+        return Columns(response_column=shared.pop("prediction"), **shared).reading(table)
 
 
 class Fits(NamedTuple):

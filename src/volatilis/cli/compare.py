@@ -8,7 +8,8 @@ import typer
 
 from volatilis.cli import behaviour_options as options
 from volatilis.cli.errors import reported
-from volatilis.cli.options import Table, with_groups
+from volatilis.cli.help import with_examples
+from volatilis.cli.options import Table, World, with_groups
 
 EXAMPLES = """
 Examples:
@@ -24,7 +25,7 @@ Examples:
 @with_groups
 def compare(
     table: Table,
-    family: options.Family,
+    world: World,
     learners: options.Learners,
     columns: options.Columns,
     fits: options.Fits,
@@ -47,15 +48,16 @@ def compare(
 
         check_outputs({"--out": out, "--summary": summary}, plot, table)
         options.check_quiet(quiet, out, summary, plot)
+        texts = world.settled(learners, lambda: columns.reading(table), quiet)
         request = CompareRequest(
             source=columns.source(table),
-            family=family,
-            learners=tuple(learners),
+            family=texts.family,
+            learners=texts.learners,
             response=response,
             criterion=criterion,
             folds=folds,
             options=fits.options(),
-            response_files=tuple(fits.own or ()),
+            own=tuple(fits.own or ()),
         )
         with options.progress(quiet, "fits: ") as progress:
             result = compare_table(request, progress, options.notices(quiet))
@@ -64,4 +66,4 @@ def compare(
             show(result, stderr=out == "-")
 
 
-compare.__doc__ = f"{compare.__doc__}\n\n{EXAMPLES}"
+compare.__doc__ = with_examples(compare.__doc__, EXAMPLES)

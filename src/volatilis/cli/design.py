@@ -8,6 +8,7 @@ import typer
 
 from volatilis.cli import behaviour_options, options
 from volatilis.cli.errors import reported
+from volatilis.cli.help import with_examples
 from volatilis.cli.options import Windows, with_groups
 
 EXAMPLES = """
@@ -24,13 +25,15 @@ Examples:
 
 @with_groups
 def design(
-    family: options.Family,
-    p_c: Annotated[float, typer.Option(help="The environment's probability of a change.")],
+    world: options.World,
     learner: Annotated[
         list[str],
         typer.Option(help="What people may be, with parameters; several are compared, the first is used for the predictions."),
     ],
     windows: Windows,
+    p_c: Annotated[
+        float | None, typer.Option(help="The environment's probability of a change; with --environment it is known.")
+    ] = None,
     noise: Annotated[
         float, typer.Option(help="Of the indicator, in SDs of the measure it reflects (over trials that prediction 1 selects).")
     ] = 1.0,
@@ -49,6 +52,7 @@ def design(
     out: Annotated[str | None, typer.Option(metavar="OUT.csv", help="A table of powers with their intervals.")] = None,
     plot: Annotated[str | None, typer.Option(metavar="OUT.png", help="A picture of them.")] = None,
     store: behaviour_options.Store = None,
+    own: options.Own = None,
     level: Annotated[float, typer.Option(help="Of the confidence intervals that decide.")] = 0.95,
     seed: behaviour_options.Seed = 0,
     workers: behaviour_options.Workers = None,
@@ -62,10 +66,11 @@ def design(
 
         check_outputs({"--out": out, "--sequence": sequence}, plot)
         first_window, second_window = windows.both()
+        texts, changes = world.settled(learner, None), world.change_probability(p_c)
         setting = Setting(
-            family=family,
-            p_c=p_c,
-            learners=tuple(learner),
+            family=texts.family,
+            p_c=changes,
+            learners=texts.learners,
             noise=noise,
             response_noise=response_noise,
             subjects=options.whole_numbers("subjects", subjects),
@@ -75,6 +80,7 @@ def design(
             seed=seed,
             first_window=first_window,
             second_window=second_window,
+            own=tuple(own or ()),
         )
         request = command.DesignRequest(
             setting=setting,
@@ -92,4 +98,4 @@ def design(
             command.show(result, stderr="-" in (out, sequence))
 
 
-design.__doc__ = f"{design.__doc__}\n\n{EXAMPLES}"
+design.__doc__ = with_examples(design.__doc__, EXAMPLES)

@@ -8,7 +8,8 @@ import typer
 
 from volatilis.cli import behaviour_options as options
 from volatilis.cli.errors import reported
-from volatilis.cli.options import Table, with_groups
+from volatilis.cli.help import with_examples
+from volatilis.cli.options import Table, World, with_groups
 
 EXAMPLES = """
 Examples:
@@ -26,7 +27,7 @@ Examples:
 @with_groups
 def fit(
     table: Table,
-    family: options.Family,
+    world: World,
     learners: options.Learners,
     columns: options.Columns,
     fits: options.Fits,
@@ -60,16 +61,17 @@ def fit(
         from volatilis.tables import check_outputs
 
         check_outputs({"--out": out}, plot, table, (NETCDF,))
+        texts = world.settled(learners, lambda: columns.reading(table), quiet)
         request = FitRequest(
             source=columns.source(table),
-            family=family,
-            learners=tuple(learners),
+            family=texts.family,
+            learners=texts.learners,
             response=response,
             method=method,
             priors=tuple(prior or ()),
             options=fits.options(),
             profile=profile,
-            response_files=tuple(fits.own or ()),
+            own=tuple(fits.own or ()),
         )
         with options.progress(quiet) as progress:
             result = fit_table(request, lambda share: progress("fits", share))
@@ -78,4 +80,4 @@ def fit(
             show(result, *(one for one in (out, plot) if one is not None))
 
 
-fit.__doc__ = f"{fit.__doc__}\n\n{EXAMPLES}"
+fit.__doc__ = with_examples(fit.__doc__, EXAMPLES)

@@ -16,14 +16,14 @@ def learners() -> None:
     """List the learners."""
     from volatilis.catalogue import LEARNERS, parameters, sentence
 
-    _show("learners", LEARNERS, parameters, sentence)
+    _show("learners", LEARNERS.built_in, parameters, sentence)
 
 
 def families() -> None:
     """List the families: what can be observed."""
     from volatilis.catalogue import FAMILIES, parameters, sentence
 
-    _show("families", FAMILIES, parameters, sentence)
+    _show("families", FAMILIES.built_in, parameters, sentence)
 
 
 def responses() -> None:

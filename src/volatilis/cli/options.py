@@ -5,18 +5,19 @@ from __future__ import annotations
 import functools
 import inspect
 import math
+import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated, NamedTuple, get_type_hints
 
 import typer
 
 if TYPE_CHECKING:
+    from volatilis.estimation.texts import Texts
     from volatilis.predictions.windows import FirstWindow, SecondWindow
     from volatilis.trials import RunRequest
 
 
 Table = Annotated[str, typer.Argument(metavar="TABLE", help="CSV, TSV, Parquet or JSON lines, plain or compressed.")]
-Family = Annotated[str, typer.Option(help="What is observed, such as gaussian:sigma=10,mu_0=150,sigma_0=87.")]
 Learner = Annotated[list[str], typer.Option(help="A learner, such as merge:n=20,p_c=0.1; may be given several times.")]
 By = Annotated[
     str | None,
@@ -29,6 +30,10 @@ Subject = Annotated[str | None, typer.Option(metavar="COLUMN", help="The file's 
 Session = Annotated[str | None, typer.Option(metavar="COLUMN", help="The file's name for session.")]
 Block = Annotated[str | None, typer.Option(metavar="COLUMN", help="The file's name for block.")]
 Outcome = Annotated[str, typer.Option(metavar="COLUMN,...", help="The outcome's column; several for a vector.")]
+Given = Annotated[
+    str | None, typer.Option(metavar="COLUMN,...", help="The context's column (arm, cue, ...); several for regressors.")
+]
+Contexts = Annotated[str | None, typer.Option(metavar="NAME,...", help="Names of the contexts, in order, if --given has texts.")]
 Trial = Annotated[
     str | None, typer.Option(metavar="COLUMN", help="Numbers the trials of a group; none: do not check their order.")
 ]
@@ -40,7 +45,59 @@ Categories = Annotated[
 ]
 Seed = Annotated[int, typer.Option(min=0, help="Seed for learners that sample.")]
 Workers = Annotated[int | None, typer.Option(min=1, help="Threads; one per core if not given. The numbers are the same.")]
+Own = Annotated[
+    list[str] | None,
+    typer.Option(metavar="FILE.py", help="Families and learners of your own, by the names of their classes; may come again."),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no summary.")]
+
+
+class World(NamedTuple):
+    """What is observed: as a text, or as `volatilis environment` found it."""
+
+    family: Annotated[
+        str | None,
+        typer.Option(
+            help="What is observed, such as gaussian:sigma=10,mu_0=150,sigma_0=87; gaussian:auto, or sigma=auto, is estimated "
+            "from the outcomes first, and so is p_c=auto of a learner."
+        ),
+    ] = None
+    environment: Annotated[
+        str | None,
+        typer.Option(metavar="FILE.json", help="The family and p_c that volatilis environment found; learners need no p_c then."),
+    ] = None
+
+    def settled(self, learners: Sequence[str], reading: Callable[[], RunRequest] | None, quiet: bool = False) -> Texts:
+        """The texts of the family and of the learners, with nothing unknown; `reading` says where the outcomes stand.
+
+        What was estimated is told on standard error.
+        """
+        if self.environment is None and self.family is None:
+            raise ValueError("give --family, such as gaussian:sigma=1 or gaussian:auto, or --environment FILE.json")
+        if self.environment is not None and self.family is not None:
+            raise ValueError("--family and --environment both say what is observed; give one of them")
+        from volatilis.estimation.texts import Texts, filled_in
+
+        texts = Texts(self.family or "", tuple(learners))
+        if self.environment is not None:
+            from volatilis.estimation import Environment
+
+            return filled_in(texts, Environment.load(self.environment))
+        if reading is None or "auto" not in "".join((texts.family, *texts.learners)):
+            return texts
+        from volatilis.trials.sequences import resolved
+
+        return resolved(texts, reading, (lambda text: None) if quiet else (lambda text: print(text, file=sys.stderr)))
+
+    def change_probability(self, given: float | None) -> float:
+        """p_c of an environment without a table: as it is given, or as the file has it."""
+        if (given is None) == (self.environment is None):
+            raise ValueError("give p_c once: --p-c with --family, or an --environment, which has one")
+        if given is not None:
+            return given
+        from volatilis.estimation import Environment
+
+        return Environment.load(self.environment or "").p_c
 
 
 class Trials(NamedTuple):
@@ -57,12 +114,21 @@ class Trials(NamedTuple):
     categories: Categories = None
     seed: Seed = 0
     workers: Workers = None
+    own: Own = None
+    given: Given = None
+    contexts: Contexts = None
 
-    def request(self, table: str, family: str, learners: list[str], measures: str | None) -> RunRequest:
+    def reading(self, table: str) -> RunRequest:
+        """Where the outcomes of a table stand."""
+        return self.request(table, "gaussian:sigma=1", ["leaky:omega=0.5"], None)
+
+    def request(self, table: str, family: str, learners: Sequence[str], measures: str | None) -> RunRequest:
         """The request, with lists split at commas."""
         from volatilis.catalogue import parse_family, parse_learners
+        from volatilis.own_files import load_own
         from volatilis.trials import RunRequest
 
+        load_own(self.own or ())
         roles = {"subject": self.subject, "session": self.session, "block": self.block}
         return RunRequest(
             table,
@@ -78,6 +144,8 @@ class Trials(NamedTuple):
             seed=self.seed,
             workers=self.workers,
             named=tuple((role, name) for role, name in roles.items() if name is not None),
+            given=names(self.given or ""),
+            contexts=names(self.contexts or ""),
         )
 
 

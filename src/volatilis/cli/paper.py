@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from volatilis.cli.errors import reported
+from volatilis.cli.help import with_examples
 
 EXAMPLES = """
 Examples:
@@ -18,7 +19,7 @@ Examples:
 
   volatilis paper claims                    what the paper says, and verdicts
 
-  volatilis paper all --size full --reference DIR --out full
+  volatilis paper all --size full --reference DIR --replications 30 --out full
 
   volatilis paper all --size full --benchmark near --workers 8
 
@@ -37,7 +38,10 @@ def paper(
     scheduler: Annotated[
         str | None, typer.Option(metavar="ADDRESS", help="A Dask scheduler to tune and simulate on, such as tcp://host:8786.")
     ] = None,
-    reference: Annotated[pathlib.Path | None, typer.Option(help="The authors' data folder, to compare with.")] = None,
+    reference: Annotated[pathlib.Path | None, typer.Option(help="The authors' release (or its data), to compare with.")] = None,
+    replications: Annotated[
+        int, typer.Option(min=0, metavar="N", help="With --reference: N seeds of what they ran, for the intervals (30 or more).")
+    ] = 0,
     benchmark: Annotated[str, typer.Option(help="exact, or near: Merge80 in the place of Exact Bayes.")] = "exact",
     resume: Annotated[bool, typer.Option("--resume/--fresh", help="Go on where an earlier run stopped, or begin anew.")] = True,
 ) -> None:
@@ -53,10 +57,11 @@ def paper(
             workers=workers,
             scheduler=scheduler,
             reference=reference,
+            replications=replications,
             benchmark=benchmark,
             resume=resume,
         )
         show(reproduce(request))
 
 
-paper.__doc__ = f"{paper.__doc__}\n\n{EXAMPLES}"
+paper.__doc__ = with_examples(paper.__doc__, EXAMPLES)

@@ -8,6 +8,7 @@ import typer
 
 from volatilis.cli import behaviour_options, options
 from volatilis.cli.errors import reported
+from volatilis.cli.help import with_examples
 from volatilis.cli.options import ConfidenceWindow, Windows, with_groups
 
 EXAMPLES = """
@@ -25,7 +26,7 @@ Examples:
 @with_groups
 def predict(
     table: options.Table,
-    family: options.Family,
+    world: options.World,
     indicator: Annotated[str, typer.Option(metavar="COLUMN", help="What was measured while the outcome was seen.")],
     columns: behaviour_options.PredictionColumns,
     fits: behaviour_options.Fits,
@@ -54,12 +55,13 @@ def predict(
 
         check_outputs({"--out": out, "--people": people}, plot, table)
         first, second = windows.both(confidence_window)
+        texts = world.settled(() if learner is None else (learner,), lambda: columns.reading(table), quiet)
         request = PredictRequest(
             source=columns.source(table),
-            family=family,
+            family=texts.family,
             indicator=indicator,
             confidence=confidence,
-            learner=learner,
+            learner=None if learner is None else texts.learners[0],
             response=response,
             first_window=first,
             second_window=second,
@@ -75,4 +77,4 @@ def predict(
             results.show(result, console_of(stderr="-" in (out, people)))
 
 
-predict.__doc__ = f"{predict.__doc__}\n\n{EXAMPLES}"
+predict.__doc__ = with_examples(predict.__doc__, EXAMPLES)

@@ -8,7 +8,8 @@ import typer
 
 from volatilis.cli import behaviour_options as options
 from volatilis.cli.errors import reported
-from volatilis.cli.options import Table, with_groups
+from volatilis.cli.help import with_examples
+from volatilis.cli.options import Table, World, with_groups
 
 EXAMPLES = """
 Examples:
@@ -24,7 +25,7 @@ Examples:
 @with_groups
 def recover(
     table: Table,
-    family: options.Family,
+    world: World,
     learners: options.Learners,
     columns: options.Columns,
     fits: options.Fits,
@@ -50,16 +51,17 @@ def recover(
 
         check_outputs({"--out": out, "--confusion": confusion}, plot, table)
         options.check_quiet(quiet, out, confusion, plot)
+        texts = world.settled(learners, lambda: columns.reading(table), quiet)
         request = RecoverRequest(
             source=columns.source(table),
-            family=family,
-            learners=tuple(learners),
+            family=texts.family,
+            learners=texts.learners,
             response=response,
             people=people,
             draw=draw,
             criterion=criterion,
             options=fits.options(),
-            response_files=tuple(fits.own or ()),
+            own=tuple(fits.own or ()),
         )
         with options.progress(quiet, "fits: ") as progress:
             recovery = recover_table(request, progress, options.notices(quiet))
@@ -68,4 +70,4 @@ def recover(
             show(recovery, stderr=out == "-")
 
 
-recover.__doc__ = f"{recover.__doc__}\n\n{EXAMPLES}"
+recover.__doc__ = with_examples(recover.__doc__, EXAMPLES)

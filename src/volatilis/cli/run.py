@@ -9,6 +9,7 @@ import typer
 
 from volatilis.cli import options
 from volatilis.cli.errors import reported
+from volatilis.cli.help import with_examples
 from volatilis.cli.options import with_groups
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ class ReportOptions(NamedTuple):
 
     report: Annotated[
         str | None,
-        typer.Option(metavar="OUT.html", help="A page with a picture per group: outcomes, estimates, surprise, changes found."),
+        typer.Option(metavar="OUT.html", help="A page with a picture per group: outcomes, estimates, surprise, adaptation."),
     ] = None
     report_groups: Annotated[
         int | None,
@@ -148,7 +149,7 @@ class EventOptions(NamedTuple):
 def run(
     *,
     table: options.Table,
-    family: options.Family,
+    world: options.World,
     learner: options.Learner,
     out: Annotated[
         str | None,
@@ -166,9 +167,10 @@ def run(
         from volatilis.events import run_events
         from volatilis.events.run_events import show_events
         from volatilis.trials import run_table
-        from volatilis.trials.run import show_summary
+        from volatilis.trials.run import show_misfits, show_summary
 
-        request = trials.request(table, family, learner, measures)
+        texts = world.settled(learner, lambda: trials.reading(table), quiet)
+        request = trials.request(table, *texts, measures)
         events = event_options.request(request)
         watchers = report_options.watchers(outputs, table, out or "-")
         if out is None and not watchers and events is None:
@@ -183,8 +185,9 @@ def run(
         outputs.close()
         if not quiet:
             show_summary(summary, *(path for path in (out, report_options.report) if path is not None))
+        show_misfits(summary.misfits)
         if events is not None and written is not None:
             show_events(written, events.folder, quiet)
 
 
-run.__doc__ = f"{run.__doc__}\n\n{EXAMPLES}"
+run.__doc__ = with_examples(run.__doc__, EXAMPLES)

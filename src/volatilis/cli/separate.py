@@ -8,6 +8,7 @@ import typer
 
 from volatilis.cli import options
 from volatilis.cli.errors import reported
+from volatilis.cli.help import with_examples
 from volatilis.cli.options import ConfidenceWindow, OlderWindow, Windows, with_groups
 
 EXAMPLES = """
@@ -39,7 +40,7 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no t
 def separate(
     *,
     table: options.Table,
-    family: options.Family,
+    world: options.World,
     learner: options.Learner,
     out: Out = None,
     plot: Plot = None,
@@ -66,7 +67,7 @@ def separate(
         check_outputs({"--out": out, "--selections": selections}, plot, table)
         first, second = windows.both(confidence_window, window or ())
         request = SeparateRequest(
-            trials.request(table, family, learner, measures),
+            trials.request(table, *world.settled(learner, lambda: trials.reading(table), quiet), measures),
             prediction=prediction,
             estimate=estimate,
             confidence=confidence,
@@ -81,4 +82,4 @@ def separate(
             show(separation, quiet)
 
 
-separate.__doc__ = f"{separate.__doc__}\n\n{EXAMPLES}"
+separate.__doc__ = with_examples(separate.__doc__, EXAMPLES)

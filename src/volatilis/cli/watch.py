@@ -9,6 +9,11 @@ import typer
 
 from volatilis.cli import options
 from volatilis.cli.errors import reported
+from volatilis.cli.help import with_examples
+
+WARM_UP = 200  # observations of each key that are learned from, if nothing is known
+WARM_UP = 200  # observations of each key that are learned from, if nothing is known
+NONE_GOOD = 3  # exit code
 
 EXAMPLES = """
 Examples:
@@ -18,19 +23,19 @@ Examples:
   volatilis watch sensors.csv --follow --key sensor --family gaussian:sigma=1,mu_0=20,sigma_0=10
       --learner merge:n=20,p_c=0.001 --state sensors.state --only-alarms
 
-Exit codes: 0 the input ended; 2 wrong arguments, a bad line, or a state that does not fit; 130 stopped with Ctrl-C, 143 with
+Exit codes: 0 the input ended; 2 wrong arguments, a bad line, or a state that does not fit; 3 the input ended and none of its
+lines could be used; 130 stopped with Ctrl-C, 143 with
 SIGTERM, 141 the reader of standard output went away: in these three the state is saved.
 """
 
 
 def watch(
-    family: options.Family,
-    learner: Annotated[
-        list[str], typer.Option(metavar="TEXT", help="A learner, such as varsmile:m=0.001 or merge:n=20,p_c=0.001.")
-    ],
     input: Annotated[
         str, typer.Argument(metavar="INPUT", help="A file of lines, JSON or CSV; standard input if not given.")
     ] = "-",
+    alarms: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Learner and alarm rule of volatilis calibrate, instead of both.")
+    ] = None,
     key: Annotated[
         str | None, typer.Option(metavar="FIELD,...", help="Fields that make the key; every key has its own state.")
     ] = None,
@@ -60,6 +65,43 @@ def watch(
         float | None, typer.Option(metavar="SECONDS", help="Seconds between two saves of the state; 10 if not given.")
     ] = None,
     replay: Annotated[bool, typer.Option("--replay", help="The pipe starts again: skip what was read before.")] = False,
+    own: options.Own = None,
+    time: Annotated[
+        str | None, typer.Option(metavar="FIELD", help="The time of an observation, ISO or seconds since 1970; needs --interval.")
+    ] = None,
+    interval: Annotated[
+        str | None, typer.Option(metavar="TIME", help="One step of the learner, such as 60s: in gaps time passes.")
+    ] = None,
+    keep: Annotated[str | None, typer.Option(metavar="FIELD,...", help="Fields that are passed on to the output.")] = None,
+    forget_after: Annotated[
+        str | None,
+        typer.Option(metavar="TIME", help="Keys silent for so long start anew: 24h, or a number of lines, 10000lines."),
+    ] = None,
+    max_keys: Annotated[
+        int | None, typer.Option(metavar="N", help="At most so many keys; the one silent for longest is forgotten.")
+    ] = None,
+    metrics: Annotated[str | None, typer.Option(metavar="FILE", help="A file with counts for Prometheus.")] = None,
+    family: Annotated[
+        str | None,
+        typer.Option(
+            help="What is observed, such as gaussian:sigma=10,mu_0=150,sigma_0=87. Without it, or as gaussian:auto, the first "
+            "lines of each key are learned from (--learn)."
+        ),
+    ] = None,
+    learner: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="TEXT", help="A learner, such as varsmile:m=0.001 or merge:n=20,p_c=0.001; merge:n=20 if not given."
+        ),
+    ] = None,
+    environment: Annotated[
+        str | None,
+        typer.Option(metavar="FILE.json", help="The family and p_c that volatilis environment found: no lines are learned from."),
+    ] = None,
+    learn: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Estimate each key's parameters from its first N observations; 200 if nothing is known."),
+    ] = None,
     seed: options.Seed = 0,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No summary at the end, no message while it compiles.")] = False,
 ) -> None:
@@ -68,15 +110,22 @@ def watch(
         "watch", f"What was learned is in {state}; the same command goes on from there." if state else "No state was kept."
     ):
         from volatilis.catalogue import parse_family, parse_learner
-        from volatilis.watching import WatchRequest
+        from volatilis.own_files import load_own
+        from volatilis.watching import NoGoodLineError, WatchRequest
         from volatilis.watching import watch as watch_lines
 
-        if len(learner) > 1:
+        if learner and len(learner) > 1:
             raise ValueError(f"--learner is given {len(learner)} times; one is accepted: run a watch for each, or volatilis run")
+        if alarms is None:  # a file of alarms has the learner
+            family, chosen, learn = _settled(family, (learner or [""])[0], environment, learn)
+            learner = [chosen]
+        elif environment is not None or learn is not None:
+            raise ValueError(f"{alarms} holds the learner and its parameters; leave --environment and --learn out")
+        load_own(own or ())
         request = WatchRequest(
             input=input,
-            family=parse_family(family),
-            learner=parse_learner(learner[0]),
+            family=None if family is None else parse_family(family),
+            learner=parse_learner(learner[0]) if learner else None,
             key=options.names(key or ""),
             value=options.names(value),
             input_format=input_format,
@@ -94,11 +143,45 @@ def watch(
             save_every=save_every,
             replay=replay,
             seed=seed,
+            time=time,
+            interval=interval,
+            keep=options.names(keep or ""),
+            forget_after=forget_after,
+            max_keys=max_keys,
+            metrics=metrics,
+            alarms=alarms,
+            learn=learn,
         )
         is_seen = not quiet and sys.stderr is not None and sys.stderr.isatty()
-        summary = watch_lines(request, _report, _report if is_seen else None)
+        try:
+            summary, code = watch_lines(request, _report, _report if is_seen else None), 0
+        except NoGoodLineError as error:
+            summary, code = error.args[0], NONE_GOOD
+            _report("none of the lines could be used")
         if not quiet:
             _say(summary.sentence())
+        if code:
+            raise typer.Exit(code)
+
+
+def _settled(family: str | None, learner: str, environment: str | None, learn: int | None) -> tuple[str, str, int | None]:
+    """The family, the learner and how many lines are learned from; None where everything is known."""
+    from volatilis.estimation import Environment
+    from volatilis.estimation.texts import Texts, filled_in, warm_up_texts
+
+    if environment is not None:
+        if family is not None or learn is not None:
+            raise ValueError("--environment says what is observed; leave --family and --learn out")
+        texts = filled_in(Texts("", (learner or "merge:n=20",)), Environment.load(environment))
+        return texts.family, texts.learners[0], None
+    known = family is not None and "auto" not in family and learn is None
+    if known:
+        if not learner:
+            raise ValueError(
+                "give --learner, such as merge:n=20,p_c=0.001; or leave --family out, and the first lines are learned from"
+            )
+        return family or "", learner, None
+    return (*warm_up_texts(family or "gaussian", learner or "merge:n=20"), WARM_UP if learn is None else learn)
 
 
 def _report(message: str) -> None:
@@ -110,4 +193,4 @@ def _say(message: str) -> None:
         print(message, file=sys.stderr, flush=True)
 
 
-watch.__doc__ = f"{watch.__doc__}\n\n{EXAMPLES}"
+watch.__doc__ = with_examples(watch.__doc__, EXAMPLES)

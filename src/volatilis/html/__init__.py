@@ -45,14 +45,15 @@ def data_element(name: str, content: Json) -> str:
     return f'<script type="application/json" id="{escape(name)}">{text}</script>'
 
 
-def document(title: str, style: str, scripts: Sequence[str], body: str) -> str:
+def document(title: str, style: str, scripts: Sequence[str], body: str, permitted: str = "") -> str:
     """A whole page. Its content security policy admits its own style and script and data: images, and no network at all.
 
-    The scripts run as one, in strict mode, and leave no globals.
+    The scripts run as one, in strict mode, and leave no globals. `permitted` is what the policy lets scripts do beside.
     """
     style = resource(__name__, "base.css") + style
     script = filled(__name__, "script.js", parts="".join(scripts))
-    policy = f"default-src 'none'; img-src data:; style-src {_fingerprint(style)}; script-src {_fingerprint(script)}"
+    allowed = " ".join(filter(None, (_fingerprint(script), permitted)))
+    policy = f"default-src 'none'; img-src data:; style-src {_fingerprint(style)}; script-src {allowed}"
     return filled(__name__, "document.html", policy=policy, title=escape(title), style=style, body=body, script=script)
 
 

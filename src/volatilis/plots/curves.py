@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.patches import Patch
 
-AFTER_CHANGE_SIZE = (11.0, 7.2)
-SIZE_WITHOUT_EXAMPLE = (11.0, 4.2)
-WRONG_RATE_SIZE = (11.0, 7.6)
+AFTER_CHANGE_SIZE = (11.0, 10.4)
+SIZE_WITHOUT_EXAMPLE = (11.0, 7.6)
+WRONG_RATE_SIZE = (18.0, 8.4)
 CATEGORY_SHADES = ("#ffffff", "#5f9fd4")
 LINEAR_SHARE = 0.03  # the part of a panel's largest regret below which its axis is linear
 
@@ -27,44 +27,61 @@ LINEAR_SHARE = 0.03  # the part of a panel's largest regret below which its axis
 def draw_after_change(
     dataset: xr.Dataset, example: Mapping[str, npt.ArrayLike] | None, figure: Figure, learners: Sequence[str]
 ) -> None:
-    """A: the example (none for figure S1). B: one panel per setting, every learner's mean with its standard error."""
+    """A: the example (none for figure S1). B: linear axes as in the paper, the late steps in an inset. C: logarithmic axes."""
     figure.set_layout_engine("constrained")
-    settings = dataset.sizes["setting"]
-    if example is None:
-        panels = np.atleast_1d(figure.subplots(1, settings))
-    else:
-        grid = figure.add_gridspec(2, settings, height_ratios=[1.0, 1.75])
+    settings, first = dataset.sizes["setting"], 0 if example is None else 1
+    grid = figure.add_gridspec(2 + first, settings, height_ratios=[1.0, 1.75, 1.75][1 - first :])
+    if example is not None:
         _draw_example(figure.add_subplot(grid[0, :]), example)
-        panels = np.array([figure.add_subplot(grid[1, k]) for k in range(settings)])
     shown = style.present(dataset, learners)
-    for k, axis in enumerate(panels):
-        _draw_setting(axis, dataset.isel(setting=k), shown)
-        text = _parts.setting(dataset, float(dataset.noise[k]), float(dataset.p_c[k]))
-        if k == 0 and example is not None:
-            _parts.title(axis, "B", text)
-        else:
-            axis.set_title(text, loc="left")
-    panels[0].set_ylabel(r"$\mathrm{MSE}\,[\hat{\Theta}_t \,|\, R_t = n]$")
+    for row, logarithmic in enumerate((False, True)):
+        for k in range(settings):
+            axis = figure.add_subplot(grid[row + first, k])
+            _draw_setting(axis, dataset.isel(setting=k), shown, logarithmic)
+            text = _parts.setting(dataset, float(dataset.noise[k]), float(dataset.p_c[k]))
+            if k == 0 and example is not None:
+                _parts.title(axis, "BC"[row], text)
+            else:
+                axis.set_title(text, loc="left")
+            if k == 0:
+                axis.set_ylabel(r"$\mathrm{MSE}\,[\hat{\Theta}_t \,|\, R_t = n]$")
     _parts.draw_legend(figure, shown)
 
 
-def _draw_setting(axis: Axes, dataset: xr.Dataset, learners: Sequence[str]) -> None:
-    n = np.asarray(dataset.n.values, dtype=float)
-    axis.set(xscale="log", yscale="log", xlabel="steps $n$ after a change")
-    means = []
+def _draw_setting(axis: Axes, dataset: xr.Dataset, learners: Sequence[str], logarithmic: bool) -> None:
+    axis.set_xlabel("steps $n$ after a change")
+    if logarithmic:
+        axis.set(xscale="log", yscale="log")
+    means = _draw_curves(axis, dataset, learners)
+    limits = _parts.span(np.concatenate(list(means.values())), 1.25) if means else None
+    if limits is None:
+        return
+    if logarithmic:
+        axis.set_ylim(limits)
+        _plain_ticks(axis)
+        return
+    axis.set_ylim(0.0, limits[1])
+    axis.grid(True, color="0.92", linewidth=0.8)
+    inset = axis.inset_axes((0.5, 0.5, 0.48, 0.48))
+    _draw_curves(inset, dataset, [name for name in learners if name in means])
+    last = max(map(len, means.values()))
+    late = np.sort([mean[-max(1, last // 2) :].mean() for mean in means.values()])
+    inset.set(xlim=(0.5 * last, last), ylim=(0.9 * late[0], 1.3 * late[len(late) // 2]))  # the better half of the learners
+    inset.tick_params(labelsize="x-small")
+
+
+def _draw_curves(axis: Axes, dataset: xr.Dataset, learners: Sequence[str]) -> dict[str, np.ndarray]:
+    """Every learner's mean with its standard error; returns the means that there are."""
+    n, means = np.asarray(dataset.n.values, dtype=float), {}
     for k, learner in enumerate(learners):
         of_learner = dataset.sel(learner=learner)
         mean = np.asarray(of_learner["mean"].values, dtype=float)
         held = np.isfinite(mean)
-        if not held.any():
-            continue
-        error = np.asarray(of_learner["standard_error"].values, dtype=float)
-        _parts.draw_curve(axis, n[held], mean[held], error[held], learner, k / len(learners))
-        means.append(mean[held])
-    limits = _parts.span(np.concatenate(means), 1.25) if means else None
-    if limits is not None:
-        axis.set_ylim(limits)
-    _plain_ticks(axis)
+        if held.any():
+            error = np.asarray(of_learner["standard_error"].values, dtype=float)
+            _parts.draw_curve(axis, n[held], mean[held], error[held], learner, k / len(learners))
+            means[learner] = mean[held]
+    return means
 
 
 def _plain_ticks(axis: Axes) -> None:
@@ -133,26 +150,24 @@ def _draw_categories(axis: Axes, t: np.ndarray, y: np.ndarray, p: np.ndarray) ->
 
 
 @style.apply()
-def draw_wrong_rate(dataset: xr.Dataset, figure: Figure, learners: Sequence[str] | None = None) -> None:
-    """Four panels A to D: mean regret with its standard error against the true p_c; a red triangle at the assumed p_c."""
+def draw_wrong_rate(dataset: xr.Dataset, figure: Figure, rows: Mapping[str, Sequence[str]] | None = None) -> None:
+    """Panels A to D, mean regret against the true p_c, a red triangle at the assumed one; a row per named set of learners."""
     from matplotlib.lines import Line2D
 
     figure.set_layout_engine("constrained")
-    shown = style.present(dataset, learners)
-    panels = dataset.sizes["panel"]
-    axes = figure.subplots((panels + 1) // 2, 2, squeeze=False, sharex=True)
-    for k, axis in enumerate(axes.flat[:panels]):
-        _draw_regrets(axis, dataset.isel(panel=k), shown)
-        text = _parts.setting(dataset, float(dataset.noise[k]), float(dataset.assumed[k]), "p_c'")
-        _parts.title(axis, _parts.panel_name(k), text)
-    for axis in axes.flat[panels:]:
-        axis.remove()
+    panels, chosen = dataset.sizes["panel"], rows or {"": style.present(dataset)}
+    axes = figure.subplots(len(chosen), panels, squeeze=False, sharex=True)
+    for row, (name, learners) in enumerate(chosen.items()):
+        for k, axis in enumerate(axes[row]):
+            _draw_regrets(axis, dataset.isel(panel=k), style.present(dataset, learners))
+            text = _parts.setting(dataset, float(dataset.noise[k]), float(f"{float(dataset.assumed[k]):.3g}"), "p_c'")
+            _parts.title(axis, _parts.panel_name(k), text)
+        axes[row, 0].set_ylabel(f"mean regret{', ' if name else ''}{name}")
     for axis in axes[-1]:
         axis.set_xlabel("true $p_c$")
-    for axis in axes[:, 0]:
-        axis.set_ylabel("mean regret")
+    shown = {style.split_variant(who)[0]: who for learners in chosen.values() for who in style.present(dataset, learners)}
     triangle = Line2D([], [], color=style.CHANGE, marker="^", linestyle="none", markersize=9, label="assumed $p_c'$")
-    _parts.draw_legend(figure, shown, extra=[triangle])
+    _parts.draw_legend(figure, list(shown), extra=[triangle])
 
 
 def _draw_regrets(axis: Axes, dataset: xr.Dataset, learners: Sequence[str]) -> None:
@@ -163,7 +178,8 @@ def _draw_regrets(axis: Axes, dataset: xr.Dataset, learners: Sequence[str]) -> N
         mean, error = _parts.mean_and_error(dataset.regret.sel(learner=learner), "seed")
         if np.isfinite(mean).any():
             largest = max(largest, float(np.nanmax(mean)))
-            _parts.draw_curve(axis, p_c[order], mean[order], error[order], learner, k / len(learners))
+            look = style.split_variant(learner)[0]
+            _parts.draw_curve(axis, p_c[order], mean[order], error[order], look, k / len(learners))
     axis.set_xscale("log")
     if largest > 0.0:
         axis.set_yscale("symlog", linthresh=LINEAR_SHARE * largest, linscale=0.8)

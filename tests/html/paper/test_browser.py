@@ -99,7 +99,7 @@ def light(tmp_path_factory: pytest.TempPathFactory) -> dict[int, dict[str, Any]]
 def test_the_headings_and_figures_are_there(light: dict[int, dict[str, Any]]) -> None:
     for seen in light.values():
         assert seen["headings"] == [
-            sample().title, "Summary", "Claims", "Figures", "Merge: a memory that forgets nothing it needs", "Errata", "This run",
+            sample().title, "Summary", "Figures", "Merge: a memory that forgets nothing it needs", "Claims", "Errata", "This run",
         ]  # fmt: skip
         assert seen["images"] == [True] * len(sample().figures)
 

@@ -279,8 +279,8 @@ def test_markup_in_any_text_stays_text() -> None:
     page, clean = Page(report.page(content)), Page(report.page(sample()))
     said = page.said()
     unsaid = {number for number in range(next(numbers)) if f"{NASTY}[{number}]" not in said}
-    # The keys of figures are only in anchors; that of the new learner's figure was numbered twice.
-    assert len(unsaid) == len(content.figures) + 1
+    # The keys of figures are only in anchors, those that claims name too; that of the new learner's figure was numbered twice.
+    assert len(unsaid) == len(content.figures) + 1 + len(content.claims)
     assert len(page.all("script")) == 1
     assert len(page.all("img")) == len(clean.all("img"))
     assert {name for _, attributes in page.elements for name in attributes} <= {n for _, a in clean.elements for n in a}
@@ -312,7 +312,7 @@ def test_a_part_that_is_empty_has_no_section() -> None:
     page = Page(report.page(Report("Title", "Subtitle", {})))
     assert [section["id"] for section in page.all("section")] == ["run"]
     whole = Page(report.page(sample()))
-    assert [s["id"] for s in whole.all("section")] == ["summary", "claims", "figures", "new-learner", "errata", "run"]
+    assert [s["id"] for s in whole.all("section")] == ["summary", "figures", "new-learner", "claims", "errata", "run"]
 
 
 @pytest.mark.parametrize(
@@ -368,3 +368,11 @@ def test_a_folder_cannot_be_the_report(tmp_path: pathlib.Path) -> None:
     with pytest.raises(report.ReportError, match="directory"):
         report.write(tmp_path, sample())
     assert list(tmp_path.iterdir()) == []
+
+
+def test_claims_stand_below_their_figure_and_in_the_table() -> None:
+    content = sample()
+    own = content.claims[0]._replace(figure=content.figures[0].key)
+    page = report.page(content._replace(claims=[own, *content.claims[1:]]))
+    assert "1 claim of the paper on this figure" in page
+    assert page.index("1 claim of the paper on this figure") < page.index('<table class="claims"')

@@ -204,7 +204,7 @@ def test_pointing_at_a_trial_reads_it(browser: Browser, made: tuple[Report, path
 def test_without_pointing_the_legend_has_the_sums(browser: Browser, made: tuple[Report, pathlib.Path]) -> None:
     cells = browser.run("[...document.querySelectorAll('#readout tr')].map(row => [...row.cells].map(cell => cell.textContent))")
     changes, shannon, error = made[0].data["groups"][0]["sums"]["merge"]
-    assert cells[0] == ["60 trials", "mean error", "Shannon", "changes"]
+    assert cells[0] == ["60 trials", "mean error", "Shannon", "high γ"]
     assert [float(n) for n in cells[3][1:]] == pytest.approx([error, shannon, changes], rel=1e-3)
 
 

@@ -137,3 +137,18 @@ def test_learners_that_look_alike_get_different_colours(tmp_path: pathlib.Path) 
     assert all(sum(int(colour[i : i + 2], 16) for i in (1, 3, 5)) > 200 for colour in dark)
     styles = [text for name, text in elements(made.html).texts if name == "style"]
     assert all(colour in styles[0] for colour in light + dark)
+
+
+def test_angles_have_an_axis_that_wraps_and_errors_the_short_way(tmp_path: pathlib.Path) -> None:
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame({"outcome": np.mod(rng.normal(0.0, 20.0, 40), 360.0), "prediction": rng.normal(0.0, 30.0, 40)})
+    made = report(order(tmp_path, frame, "vonmises:kappa=8,period=360", ["varsmile:m=0.1"]))
+    (strip,), (group,) = made.data["strips"], made.data["groups"]
+    assert (strip["low"], strip["high"], strip["around"]) == (0.0, 360.0, 360.0)
+    result = made.result.frame
+    np.testing.assert_allclose(decoded(group["predictions"][0]), np.mod(frame.prediction, 360.0), rtol=1e-6)
+    short = np.abs((frame.outcome - frame.prediction + 180.0) % 360.0 - 180.0)
+    assert group["person"] == pytest.approx(short.mean())
+    before = np.abs((frame.outcome - result.varsmile_mean.shift(1) + 180.0) % 360.0 - 180.0)
+    assert group["sums"]["varsmile"][2] == pytest.approx(before.mean())
+    assert before.mean() < 60.0

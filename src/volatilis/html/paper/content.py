@@ -37,7 +37,10 @@ class Figure(NamedTuple):
 
 
 class Claim(NamedTuple):
-    """A claim of the paper: what was published, what the published code gives, what comes out done right, and the verdict."""
+    """A claim of the paper: what was published, what the published code gives, what comes out done right, and the verdict.
+
+    figure: the key of the figure below which it stands, too.
+    """
 
     key: str
     where: str
@@ -47,6 +50,7 @@ class Claim(NamedTuple):
     done_right: str
     verdict: Verdict
     uncertainty: str = ""
+    figure: str = ""
 
 
 class Erratum(NamedTuple):

@@ -60,9 +60,9 @@ def _sections(content: Report) -> Iterable[_Section | None]:
     new = content.new_learner
     figures = [figure for figure in content.figures if new is None or figure.key != new.figure_key]
     yield _summary(content) if content.summary or content.claims else None
-    yield _claims(content.claims) if content.claims else None
-    yield _figures(figures) if figures else None
+    yield _figures(figures, content.claims) if figures else None
     yield _new_learner(new, content.figures) if new else None
+    yield _claims(content.claims) if content.claims else None
     yield _errata(content.errata) if content.errata else None
     yield _run(content)
 
@@ -159,24 +159,38 @@ def _claim(claim: Claim) -> str:
     )
 
 
-def _figures(figures: Sequence[Figure]) -> _Section:
+def _figures(figures: Sequence[Figure], claims: Sequence[Claim]) -> _Section:
     below = [(anchor("figure", figure.key), figure.title) for figure in figures]
     jump = "".join(f'<li><a href="#{place}">{_text(title)}</a></li>' for place, title in below)
     index = f'<details class="jump"><summary>The {len(figures)} figures</summary><ul>{jump}</ul></details>'
-    return _Section("figures", "Figures", "\n".join(["<h2>Figures</h2>", index, *map(_figure, figures)]), below)
+    return _Section("figures", "Figures", "\n".join(["<h2>Figures</h2>", index, *(_figure(f, claims) for f in figures)]), below)
 
 
-def _figure(figure: Figure) -> str:
+def _figure(figure: Figure, claims: Sequence[Claim] = ()) -> str:
     width, height = (side // PNG_DENSITY for side in struct.unpack(">II", figure.png[16:24]))
     source = "data:image/png;base64," + base64.b64encode(figure.png).decode()
     return (
         f'<article id="{anchor("figure", figure.key)}">\n<h3>{_text(figure.title)}</h3>\n<figure><div class="canvas">'
         f'<img src="{source}" alt="Plot: {escape(figure.title)}" width="{width}" height="{height}"></div>\n'
         f"<figcaption>{_text(figure.caption)}</figcaption></figure>\n"
-        f"{_items(figure.notes, 'notes')}\n{_comparison(figure.comparison)}\n"
+        f"{_items(figure.notes, 'notes')}\n{_claims_below(figure, claims)}\n{_comparison(figure.comparison)}\n"
         f'<p class="origin">Numbers in <code>{escape(figure.csv_name)}</code>'
         f" · computed in {duration(figure.seconds)}</p>\n</article>"
     )
+
+
+def _claims_below(figure: Figure, claims: Sequence[Claim]) -> str:
+    """The claims on a figure, each with its verdict and what decides it; all columns stand in the table of claims."""
+    own = [claim for claim in claims if claim.figure == figure.key]
+    if not own:
+        return ""
+    rows = "".join(
+        f'<li><span class="badge {CLASSES[claim.verdict]}">{_icon(CLASSES[claim.verdict])}{claim.verdict}</span> '
+        f'<a href="#{anchor("claim", claim.key)}">{_text(claim.statement)}</a></li>'
+        for claim in own
+    )
+    counted = f"{len(own)} claim{'' if len(own) == 1 else 's'}"
+    return f'<details open><summary>{counted} of the paper on this figure</summary><ul class="notes">{rows}</ul></details>'
 
 
 def _comparison(table: Table | None) -> str:

@@ -47,11 +47,13 @@ def report_to(
 
 def _check(path: pathlib.Path, others: tuple[str | os.PathLike[str], ...]) -> None:
     """Refuse what cannot become a report before the work begins."""
+    if path.is_dir():
+        raise ValueError(f"{path} is a folder; the name of a file is accepted")
     if path.suffix.lower() not in (".html", ".htm"):
         raise ValueError(f"{path}: a report is a page; its name must end in .html")
     for other in others:
         if os.path.realpath(path) == os.path.realpath(other):
             raise ValueError(f"{path} is also the name of a table; the report needs one of its own")
-    if not path.parent.is_dir() or path.is_dir() or not os.access(path.parent, os.W_OK):
-        reason = "there is no such folder" if not path.parent.is_dir() else "it is a folder" if path.is_dir() else "no permission"
+    if not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
+        reason = "no permission" if path.parent.is_dir() else "there is no such folder"
         raise ValueError(f"cannot write {path}: {reason}")

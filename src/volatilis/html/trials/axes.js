@@ -58,14 +58,38 @@ function nearest(sorted, value) {
 
 const place = (number) => number.toFixed(1);
 
-// A stretch of the trials as runs without a gap: broken where a number is missing and where learners start anew.
-function runs(values, view) {
+// A stretch of the trials as runs without a gap: broken where a number is missing and where learners start anew. Each comes with
+// the numbers to draw: the values, or on a circle (`around` is once around) the values of one lap.
+function runs(values, view, around) {
   const found = [];
   let run = null;
   for (let i = view.first; i < view.last; i += 1) {
     if (!Number.isFinite(values[i])) { run = null; continue; }
     if (run === null || view.resets.has(i)) { run = []; found.push(run); }
     run.push(i);
+  }
+  return around ? found.flatMap((one) => laps(one, values, around)) : found.map((one) => [one, values]);
+}
+
+// A run that goes the short way round leaves the axis at one end and comes in at the other: once for each lap, as far as that
+// lap is near the axis. What lies beyond the axis is clipped.
+function laps(run, values, around) {
+  let turns = 0;
+  const whole = run.map((i, k) => {
+    turns -= k ? Math.round((values[i] - values[run[k - 1]]) / around) : 0;
+    return values[i] + turns * around;
+  });
+  const [low, high] = whole.reduce(([a, b], value) => [Math.min(a, value), Math.max(b, value)], [Infinity, -Infinity]);
+  const found = [];
+  for (let k = Math.floor(low / around) - 1; k <= Math.floor(high / around) + 1; k += 1) {
+    let near = null, at = null;
+    run.forEach((i, place) => {
+      const value = whole[place] - k * around;
+      if (value < -around || value > 2 * around) { near = null; return; }
+      if (near === null) { near = []; at = {}; found.push([near, at]); }
+      near.push(i);
+      at[i] = value;
+    });
   }
   return found;
 }
@@ -87,19 +111,20 @@ function thinned(run, values, view) {
 }
 
 // A run of one trial is a line of no length, which round ends make a dot.
-function linePath(values, view, y) {
-  return runs(values, view).map((run) => {
-    const points = thinned(run, values, view).map((i) => place(view.x(view.trial[i])) + " " + place(y(values[i])));
+function linePath(values, view, y, around) {
+  return runs(values, view, around).map(([run, at]) => {
+    const points = thinned(run, at, view).map((i) => place(view.x(view.trial[i])) + " " + place(y(at[i])));
     return "M" + points.join("L") + (points.length === 1 ? "h0" : "");
   }).join("");
 }
 
 // Between mean - 2 sd and mean + 2 sd, kept near the picture: a prior may be wider than any screen.
-function bandPath(mean, variance, view, y) {
-  const edge = (sign) => mean.map((value, i) => value + sign * 2 * Math.sqrt(variance[i]));
-  const upper = edge(1), lower = edge(-1);
+function bandPath(mean, variance, view, y, around) {
   const clip = (value) => Math.max(-2000, Math.min(4000, y(value)));
-  return runs(upper, view).map((run) => {
+  const known = mean.map((value, i) => (Number.isFinite(variance[i]) ? value : NaN));
+  return runs(known, view, around).map(([run, at]) => {
+    const edge = (sign) => Object.fromEntries(run.map((i) => [i, at[i] + sign * 2 * Math.sqrt(variance[i])]));
+    const upper = edge(1), lower = edge(-1);
     const point = (values) => (i) => place(view.x(view.trial[i])) + " " + place(clip(values[i]));
     const above = thinned(run, upper, view).map(point(upper)), below = thinned(run, lower, view).map(point(lower));
     return "M" + above.join("L") + "L" + below.reverse().join("L") + "Z";

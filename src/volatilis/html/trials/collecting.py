@@ -9,6 +9,7 @@ import numpy as np
 
 from volatilis import families
 from volatilis.families._base import Family
+from volatilis.html import escape
 from volatilis.html.trials.summaries import Person, Tally
 from volatilis.tables import TableError, column_named, numbers
 from volatilis.trials.engine import Engine, Seen
@@ -34,6 +35,7 @@ class Strip(NamedTuple):
     element   which element of the parameter is the line in it; None: none
     low, high the range, where the family fixes it
     names     what 0, 1, ... mean, where they have names
+    around    once around, where the axis is a circle; what lies at one end of it continues at the other
     """
 
     title: str
@@ -43,6 +45,7 @@ class Strip(NamedTuple):
     low: float | None = None
     high: float | None = None
     names: tuple[str, ...] = ()
+    around: float | None = None
 
 
 def strips_for(family: Family, outcomes: Sequence[str], categories: Sequence[str]) -> list[Strip]:
@@ -53,6 +56,9 @@ def strips_for(family: Family, outcomes: Sequence[str], categories: Sequence[str
         return [Strip(f"{outcomes[0]}: {name}", 0, k, k, 0.0, 1.0) for k, name in enumerate(names)]
     if isinstance(family, families.Bernoulli):
         return [Strip(outcomes[0], 0, None, 0, 0.0, 1.0, tuple(categories))]
+    around = family.circumference()
+    if around < np.inf:
+        return [Strip(name, i, None, i, 0.0, around, around=around) for i, name in enumerate(outcomes)]
     shared = 0 if isinstance(family, families.Exponential) else len(outcomes)
     both = [Strip(name, i, None, i if shared else None) for i, name in enumerate(outcomes)]
     return both + [Strip(f"parameter {parameters[i]}", None, None, i) for i in range(shared, len(parameters))]
@@ -111,7 +117,7 @@ class Collector:
         family = engine.examples[0].family
         self.all_strips = strips_for(family, engine.inputs.outcome, engine.request.categories)
         self.strips: list[Strip] = self.all_strips[:MOST_STRIPS]
-        self.categorical = isinstance(family, families.Categorical)
+        self.family, self.categorical = family, isinstance(family, families.Categorical)
         self.labels = [recipe.label for recipe in engine.request.learners]
         elements = {strip.element for strip in self.strips}
         self.columns: list[Column] = [c for c in engine.columns if c.measure in DRAWN and (c.element or 0) in elements]
@@ -139,7 +145,7 @@ class Collector:
                 self.pictures[group.key] = GroupPicture(group.key, self.labels)
             picture = self.pictures[group.key]
             resets = None if seen.rows.resets is None else seen.rows.resets[group.rows]
-            picture.person.add(predictions[group.rows], outcomes[group.rows], self.categorical)
+            picture.person.add(predictions[group.rows], outcomes[group.rows], self.family)
             self._sum_up(picture, group, outcomes[group.rows], resets, seen.computed)
             self._draw(picture, group, seen, outcomes, predictions, resets)
             picture.rows += len(outcomes[group.rows])
@@ -164,8 +170,10 @@ class Collector:
             return
         trials = seen.rows.trials
         numbered = np.arange(picture.rows + 1.0, picture.rows + len(these) + 1.0) if trials is None else trials[group.rows]
+        around = self.family.circumference()
+        drawn = [np.mod(v, around) if around < np.inf else v for v in (these, predictions[group.rows])]
         computed = [seen.computed[column.name][group.rows][:, None] for column in self.columns]
-        every = np.hstack([numbered[:, None], these, predictions[group.rows], *computed])
+        every = np.hstack([numbered[:, None], *drawn, *computed])
         picture.add(every[:take].copy(), None if resets is None else resets[:take].copy())
         self._left -= take * self.width
 
@@ -211,7 +219,7 @@ class Collector:
                     add(computed[f"{label}_{measure}"][group.rows])
             if self._means[label]:
                 means = np.stack([computed[name][group.rows] for name in self._means[label]], axis=1)
-                tally.add_estimates(means, outcomes, resets, self.categorical)
+                tally.add_estimates(means, outcomes, resets, self.family)
 
     def _location(self, label: str) -> list[str]:
         """The columns that estimate the outcome's mean; none where no parameter is that mean, or none was computed."""
@@ -241,6 +249,13 @@ def left_out(collector: Collector) -> list[str]:
     if len(collector.all_strips) > len(collector.strips):
         sentences.append(f"{len(collector.strips)} of {len(collector.all_strips)} categories or parameters are drawn: the first.")
     return sentences + collector.notes
+
+
+def warning_of(collector: Collector) -> str:
+    """What speaks against the model: one line that opens."""
+    misfits = collector.engine.summary().misfits
+    head, texts = "Warning: the model does not fit the outcomes", "".join(f"<p>{escape(text)}.</p>" for text in misfits)
+    return f'<details class="notice"><summary>{head}</summary>{texts}</details>' if misfits else ""
 
 
 class Numbers(NamedTuple):

@@ -13,14 +13,14 @@ from urllib.parse import quote, urlencode
 import numpy as np
 
 from volatilis.html import Json, data_element, document, escape, facts, filled, resource
-from volatilis.html.trials.collecting import SURPRISES, Collector, GroupPicture, left_out, numbers_of
+from volatilis.html.trials.collecting import SURPRISES, Collector, GroupPicture, left_out, numbers_of, warning_of
 from volatilis.html.trials.summaries import CHANGE
 from volatilis.learners._base import Learner
 from volatilis.plots import style
 from volatilis.trials.measures import MEASURES
 
 SCRIPTS = ("numbers.js", "axes.js", "picture.js", "trials.js", "reading.js", "groups.js")
-SUMS = ("changes", "Shannon", "error")
+SUMS = ("high γ", "Shannon", "error")
 MANY = 12  # groups from which on there is a search box
 
 
@@ -35,7 +35,7 @@ def page(collector: Collector) -> str:
         "page.html",
         name=escape(_name(collector)),
         chips=facts(_chips(collector), "chips", _breakable),
-        notice=f'<p class="notice" role="note">{notice}</p>' if notice else "",
+        notice=warning_of(collector) + (f'<p class="notice" role="note">{notice}</p>' if notice else ""),
         options="".join(f'<option value="{i}">{escape(name_of(collector, one))}</option>' for i, one in enumerate(pictures)),
         legend="".join(f'<tr><th scope="row">{row}</th>{"<td></td>" * 3}</tr>' for row in _legend(collector)),
         search=search if len(pictures) >= MANY else "",
@@ -169,10 +169,10 @@ def _marks(collector: Collector) -> Iterable[tuple[str, str]]:
     else:
         yield "no estimate", "The mean was not among the measures that were computed (--measures)."
     if "adaptation_rate" in measures:
-        yield "triangles", f"Changes as found: trials with an adaptation rate above {CHANGE:g}. Not the true changes."
-        yield "changes", "How many of these there are in the group."
+        yield "triangles", f"Trials with an adaptation rate γ above {CHANGE:g}; not changes: volatilis changes finds those."
+        yield "high γ", "How many of these there are in the group."
     else:
-        yield "no changes", "The adaptation rate was not computed: not among --measures, or no learner defines it."
+        yield "no triangles", "The adaptation rate was not computed: not among --measures, or no learner defines it."
     if any(name.endswith("surprise") for name in measures):
         yield "asinh scale", "Even around 0 and logarithmic far from it, so that small and large surprises can both be seen."
     yield "Shannon", "The mean Shannon surprise of the group's outcomes, in nats."

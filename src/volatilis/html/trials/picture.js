@@ -30,7 +30,8 @@ function panelsOf(numbers, state) {
   const tall = alone ? (narrow ? 190 : 240) : Math.max(56, Math.min(150, 330 / strips.length));
   const panels = strips.map((strip) => ({
     kind: "strip", title: strip.title, strip, height: tall, warp: even,
-    range: strip.low === null ? extent(stripArrays(strip, numbers, state), even) : [strip.low - 0.06, strip.high + 0.06],
+    range: strip.low === null ? extent(stripArrays(strip, numbers, state), even)
+      : strip.around ? [0, strip.around] : [strip.low - 0.06, strip.high + 0.06],
   }));
   const lines = (measure) => state.learners.map((label) => numbers.of(label, measure)).filter(Boolean);
   if (state.measure && lines(state.measure.name).length) {
@@ -97,9 +98,9 @@ function drawAxes(svg, panel, view, lowest) {
   const title = make("text", { x: LEFT, y: panel.top - 6, class: "title" }, axes, panel.title);
   if (panel.unit) { make("tspan", { class: "unit", dx: 6 }, title, panel.unit); }
   make("rect", { x: LEFT, y: panel.top, width: view.width, height: panel.height, class: "field" }, axes);
-  const fixed = panel.strip && panel.strip.low !== null;
+  const around = panel.strip && panel.strip.around, fixed = panel.strip && panel.strip.low !== null;
   const [low, high] = panel.range, lines = panel.height / 38;
-  const marks = fixed || panel.measure === "adaptation_rate" ? (panel.height < 90 && !panel.measure ? [0, 1] : [0, 0.5, 1])
+  const marks = around ? [0, 0.25, 0.5, 0.75, 1].map((share) => share * around) : fixed || panel.measure === "adaptation_rate" ? (panel.height < 90 && !panel.measure ? [0, 1] : [0, 0.5, 1])
     : panel.warp === even ? ticks(low, high, lines) : warpedTicks(low, high, (high - low) * 17 / panel.height);
   marks.forEach((mark) => {
     const y = place(panel.y(mark)), name = panel.strip ? panel.strip.names[mark] : undefined;
@@ -129,7 +130,7 @@ function drawStrip(inside, panel, numbers, state, view) {
   const drawn = state.learners.map((label) => [label, estimate(label)]).filter((entry) => entry[1]);
   drawn.forEach(([label, mean]) => {
     const variance = numbers.of(label, "variance", strip.element);
-    if (variance) { make("path", { d: bandPath(mean, variance, view, panel.y), class: "band " + hue(label) }, inside); }
+    if (variance) { make("path", { d: bandPath(mean, variance, view, panel.y, strip.around), class: "band " + hue(label) }, inside); }
   });
   const here = (value) => value === strip.category, at = (height) => () => panel.y(height);
   if (outcome) {
@@ -137,10 +138,10 @@ function drawStrip(inside, panel, numbers, state, view) {
     make("path", { d, class: "dots" }, inside);
   }
   drawn.forEach(([label, mean]) => {
-    make("path", { d: linePath(mean, view, panel.y), class: "line " + hue(label) + " " + rank(label, state) }, inside);
+    make("path", { d: linePath(mean, view, panel.y, strip.around), class: "line " + hue(label) + " " + rank(label, state) }, inside);
   });
   if (person && state.person) {
-    const d = strip.category === null ? linePath(person, view, panel.y) : dotPath(person, view, at(0.88), here);
+    const d = strip.category === null ? linePath(person, view, panel.y, strip.around) : dotPath(person, view, at(0.88), here);
     make("path", { d, class: strip.category === null ? "person" : "person mark" }, inside);
   }
 }
@@ -186,7 +187,7 @@ function drawChanges(svg, panels, numbers, state, view) {
     if (!triangles.size) { make("text", { x: LEFT, y: y + 5, class: "none " + hue(label) }, svg, "none"); }
     y += TRIANGLES;
   });
-  if (y > 2) { make("text", { x: LEFT - 6, y: y / 2, class: "tick side" }, svg, "changes"); }
+  if (y > 2) { make("text", { x: LEFT - 6, y: y / 2, class: "tick side" }, svg, "high γ"); }
 }
 
 // The first learner's line is the widest: where lines agree, all of them can be seen.

@@ -43,7 +43,7 @@ function markers(panel, at) {
 // The legend, the sums of the group and the reading of a trial are one table: a row per thing that is drawn.
 function fillReadout(at) {
   const group = DATA.groups[state.group], trials = group.rows === 1 ? "1 trial" : group.rows + " trials";
-  const heads = at === null ? [trials, "mean error", "Shannon", "changes"]
+  const heads = at === null ? [trials, "mean error", "Shannon", "high γ"]
     : ["trial " + trialName(at), DATA.categorical ? "its probability ± 2 SD" : "value ± 2 SD", "surprise", "rate"];
   const rows = at === null ? sumRows(group) : trialRows(at);
   [...readout.tHead.rows[0].cells].forEach((cell, i) => { cell.textContent = heads[i]; });

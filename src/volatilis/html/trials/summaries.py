@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-CHANGE = 0.5  # an adaptation rate above it counts as a change found
+from volatilis.families import Categorical
+from volatilis.families._base import Family
+
+CHANGE = 0.5  # an adaptation rate above it is high: the learner mostly forgot
 
 
 class Person:
@@ -18,9 +23,10 @@ class Person:
         """The mean distance; for categories the share of wrong ones."""
         return self._error.value
 
-    def add(self, predictions: np.ndarray, outcomes: np.ndarray, categorical: bool) -> None:
+    def add(self, predictions: np.ndarray, outcomes: np.ndarray, family: Family) -> None:
         if predictions.shape[1]:
-            apart = np.sqrt(((predictions - outcomes) ** 2).sum(axis=1))
+            categorical = isinstance(family, Categorical)
+            apart = distance(predictions, outcomes, family)
             self._error.add(np.minimum(apart, 1.0) if categorical else apart)
 
 
@@ -48,19 +54,25 @@ class Tally:
     def add_surprise(self, surprise: np.ndarray) -> None:
         self._surprise.add(surprise)
 
-    def add_estimates(self, means: np.ndarray, outcomes: np.ndarray, resets: np.ndarray | None, categorical: bool) -> None:
+    def add_estimates(self, means: np.ndarray, outcomes: np.ndarray, resets: np.ndarray | None, family: Family) -> None:
         """means: (rows, elements); outcomes: (rows, columns). For a category the distance is 1 - its estimated probability."""
         last = np.full(means.shape[1], np.nan) if self._last is None else self._last
         before = np.vstack([last, means[:-1]])
         if resets is not None:
             before[resets] = np.nan
         self._last = means[-1]
-        if categorical:
+        if isinstance(family, Categorical):
             seen = ~np.isnan(outcomes[:, 0])
             rows, category = np.flatnonzero(seen), outcomes[seen, 0].astype(np.intp)
             self._error.add(1.0 - before[rows, category])
         else:
-            self._error.add(np.sqrt(((outcomes - before) ** 2).sum(axis=1)))
+            self._error.add(distance(outcomes, before, family))
+
+
+def distance(a: np.ndarray, b: np.ndarray, family: Family) -> np.ndarray:
+    """Of rows; on a circle the short way round."""
+    apart: Any = family.difference  # takes arrays as it takes numbers
+    return np.asarray(np.sqrt((apart(a, b) ** 2).sum(axis=1)))
 
 
 class _Mean:

@@ -1,0 +1,191 @@
+"""What not knowing costs: coverage of the intervals of `estimate`, and the errors of `Averaged` beside a learner that knows.
+
+    python -m benchmarks.unknown coverage --sets 200 --store unknown --write
+    python -m benchmarks.unknown price --seeds 5 --store unknown --write
+    python -m benchmarks.unknown grids --write
+
+`--store FOLDER` keeps what is finished: a run that was stopped goes on from there. `--write` puts the table into
+docs/results/unknown.md. 200 sets take about half an hour of processor time, the 72 cells with 5 seeds about as long.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import pathlib
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+import volatilis as vl
+from volatilis._core import sources
+from volatilis._core.jobs import Processes, run_kept, worker_count
+from volatilis._core.store import Store, digest
+from volatilis.paper.settings import CATEGORICAL, CATEGORIES, GAUSSIAN, NOISE_NAMES, NOISES, RATES
+
+PAGE = pathlib.Path(__file__).parents[1] / "docs" / "results" / "unknown.md"
+LENGTH = 500  # observations of a data set
+WORLDS: dict[str, tuple[Any, float, dict[str, float]]] = {
+    "gaussian": (vl.Gaussian(10.0, 150.0, 60.0), 0.05, {}),
+    "gaussian-unknown-variance": (vl.GaussianUnknownVariance(0.0, 0.1, 4.0, 6.0), 0.05, {}),
+    "bernoulli": (vl.Bernoulli(1.0, 1.0), 0.05, {}),
+    "categorical": (vl.Categorical(4, 0.5), 0.05, {}),
+    "poisson": (vl.Poisson(2.0, 0.1), 0.05, {}),
+    "exponential": (vl.Exponential(3.0, 2.0), 0.05, {}),
+    "vonmises": (vl.VonMises(10.0, 0.0, 0.5, 360.0), 0.05, {"period": 360.0}),
+}
+STEPS = (1_000, 10_000)
+P_CS = vl.Unknown(count=12)
+NOISE_GRIDS = {GAUSSIAN: vl.Unknown(count=40, low=0.05, high=10.0), CATEGORICAL: vl.Unknown(count=20, low=0.004, high=16.0)}
+HYPOTHESES = 10
+COUNTS = (5, 10, 20, 40)
+
+
+# --- coverage --------------------------------------------------------------------------------------------------------------
+
+
+def one_set(world: str, number: int) -> dict[str, float]:
+    """Parameter -> 1 where its interval holds the true value, 0 where not; and how often the other parameters' do."""
+    family, p_c, given = WORLDS[world]
+    y, *_ = vl.ChangingEnvironment(family, p_c).sample(LENGTH, seed=1000 + number)
+    found = vl.estimate(y, type(family), check=False, workers=1, **{**given, **({"k": 4} if world == "categorical" else {})})
+    truth = {**family._asdict(), "p_c": p_c}
+    return {one.name: float(one.low <= truth[one.name] <= one.high) for one in found.estimates}
+
+
+def coverage_table(results: Mapping[str, list[dict[str, float]]]) -> str:
+    sets = len(next(iter(results.values())))
+    error = 100 * np.sqrt(0.05 * 0.95 / sets)
+    lines = [
+        f"`python -m benchmarks.unknown coverage --sets {sets} --write`: of {sets} data sets of {LENGTH} observations with",
+        f"p_c = 0.05, how many 95 % intervals hold the true value, in %. The standard error of 95 % is {error:.1f}.",
+        "",
+        "| family | true values | coverage |",
+        "|---|---|---|",
+    ]
+    for world, found in results.items():
+        names = list(found[0])
+        covered = ", ".join(f"{name} {100 * np.mean([one[name] for one in found]):.1f}" for name in names)
+        lines.append(f"| {world} | `{WORLDS[world][0]!r}` | {covered} |")
+    return "\n".join(lines)
+
+
+# --- the price of not knowing ----------------------------------------------------------------------------------------------
+
+
+def one_cell(task: str, noise: float, p_c: float, seed: int) -> dict[str, float]:
+    """Summed squared errors of the one that knows and the one that does not, over the second half up to each number of steps."""
+    family: Any = vl.Gaussian(noise) if task == GAUSSIAN else vl.Categorical(CATEGORIES, noise)
+    y, theta, _ = vl.ChangingEnvironment(family, p_c).sample(max(STEPS), seed=seed)
+    theta = np.reshape(theta, (len(y), -1))
+    knows = vl.Merge(family, p_c, HYPOTHESES)
+    does_not = vl.Averaged(knows, p_c=P_CS, **{NOISE_NAMES[task]: NOISE_GRIDS[task]})
+    sums = {}
+    for name, learner in (("knows", knows), ("does_not", does_not)):
+        error = np.sum((np.reshape(vl.run(learner, y, readouts=["mean"]).mean, theta.shape) - theta) ** 2, axis=1)
+        sums |= {f"{name}_{steps}": float(error[steps // 2 : steps].sum()) for steps in STEPS}
+    return sums
+
+
+def price_table(results: Mapping[tuple[str, float, float], list[dict[str, float]]]) -> str:
+    seeds = len(next(iter(results.values())))
+    ratios = {cell: [_ratio(found, steps) for steps in STEPS] for cell, found in results.items()}
+    late = [one[1] for one in ratios.values()]
+    worse = [f"{t}, {n:g}, {p:g}: {one[1]:.3f}" for (t, n, p), one in ratios.items() if one[1] > 1.05]
+    within = sum(one <= 1.05 for one in late)
+    lines = [
+        f"`python -m benchmarks.unknown price --seeds {seeds} --write`: squared error of `Averaged(Merge(n={HYPOTHESES}))` that",
+        f"knows neither p_c ({P_CS.count} values from 1e-5 to 0.5) nor the noise (sigma: 40 values from 0.05 to 10; s: 20 values",
+        f"from 0.004 to 16), divided by that of `Merge(n={HYPOTHESES})` that knows both; over observations 501 to 1,000 and",
+        f"5,001 to 10,000 of {seeds} sequences a cell.",
+        "",
+        f"Within 5 % at 10,000 observations: {within} of {len(late)} cells. Not: {'; '.join(worse) or 'none'}.",
+        "",
+        "| task | noise | p_c | after 1,000 | after 10,000 |",
+        "|---|---|---|---|---|",
+    ]
+    lines += [f"| {t} | {n:g} | {p:g} | {one[0]:.3f} | {one[1]:.3f} |" for (t, n, p), one in ratios.items()]
+    return "\n".join(lines)
+
+
+def _ratio(found: list[dict[str, float]], steps: int) -> float:
+    return sum(one[f"does_not_{steps}"] for one in found) / sum(one[f"knows_{steps}"] for one in found)
+
+
+# --- what a grid of k costs ------------------------------------------------------------------------------------------------
+
+
+def grids_table(sets: int = 5) -> str:
+    """Log evidence and squared error of default grids of p_c beside one of 100 values."""
+    family = vl.Gaussian(1.0, 0.0, 3.0)
+    lines = [
+        f"`python -m benchmarks.unknown grids --write`: `Averaged(Merge(n={HYPOTHESES}), p_c=vl.Unknown(count=k))`, Gaussian",
+        f"with sigma 1 and sigma_0 3, {sets} sequences of 10,000; beside 100 values: log evidence lost, in nats; squared error.",
+        "",
+        "| true p_c | " + " | ".join(f"k = {k}" for k in COUNTS) + " |",
+        "|---" * (len(COUNTS) + 1) + "|",
+    ]
+    for p_c in (0.2, 0.03, 0.004, 0.0005):
+        cells = []
+        ys = [vl.ChangingEnvironment(family, p_c).sample(10_000, seed=seed) for seed in range(sets)]
+        found = {k: [_cost(family, k, y.y, np.ravel(y.theta)) for y in ys] for k in (*COUNTS, 100)}
+        best = np.mean(found[100], axis=0)
+        for k in COUNTS:
+            evidence, error = np.mean(found[k], axis=0)
+            cells.append(f"{best[0] - evidence:.2f}, {100 * (error / best[1] - 1):+.2f} %")
+        lines.append(f"| {p_c:g} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def _cost(family: Any, count: int, y: np.ndarray, theta: np.ndarray) -> tuple[float, float]:
+    trace = vl.run(vl.Averaged(vl.Merge(family, 0.1, HYPOTHESES), p_c=vl.Unknown(count=count)), y)
+    return float(np.sum(trace.log_predictive)), float(np.mean((trace.mean - theta) ** 2))
+
+
+# --- the command -----------------------------------------------------------------------------------------------------------
+
+
+def computed(what: str, function: Any, calls: Mapping[str, tuple[Any, ...]], options: argparse.Namespace) -> dict[str, Any]:
+    with contextlib.ExitStack() as stack:
+        store: Store[dict[str, float]] | None = None
+        if options.store is not None:
+            path = (
+                pathlib.Path(options.store)
+                / f"{what}-{digest(LENGTH, STEPS, P_CS, *NOISE_GRIDS.values(), HYPOTHESES)[:16]}.jsonl"
+            )
+            made_by = sources.digest("volatilis.estimation.estimate", "volatilis.learners.averaged")
+            store = stack.enter_context(Store(path, made_by, dict, dict))
+        queue = stack.enter_context(Processes(worker_count(options.workers)))
+        return run_kept(queue, function, calls, store, lambda share: print(f"{what}: {share:.0%}", flush=True))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("coverage", "price", "grids"))
+    parser.add_argument("--sets", type=int, default=200)
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--workers", type=int, default=None)
+    parser.add_argument("--store", default=None)
+    parser.add_argument("--write", action="store_true")
+    options = parser.parse_args()
+    if options.what == "coverage":
+        calls = {f"{world} {number}": (world, number) for world in WORLDS for number in range(options.sets)}
+        found = computed("coverage", one_set, calls, options)
+        text = coverage_table({world: [found[f"{world} {n}"] for n in range(options.sets)] for world in WORLDS})
+    elif options.what == "price":
+        cells = [(task, noise, p_c) for task in NOISES for noise in NOISES[task] for p_c in RATES]
+        calls = {f"{cell} {seed}": (*cell, seed) for cell in cells for seed in range(options.seeds)}
+        found = computed("price", one_cell, calls, options)
+        text = price_table({cell: [found[f"{cell} {seed}"] for seed in range(options.seeds)] for cell in cells})
+    else:
+        text = grids_table()
+    print(text)
+    if options.write:
+        start, end = f"<!-- {options.what}: start -->", f"<!-- {options.what}: end -->"
+        before, _, rest = PAGE.read_text(encoding="utf-8").partition(start)
+        PAGE.write_text(f"{before}{start}\n{text}\n{end}{rest.partition(end)[2]}", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

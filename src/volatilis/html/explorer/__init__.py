@@ -1,0 +1,117 @@
+"""The explorer: one page that runs the compiled learners in the browser. `python -m volatilis.html.explorer --out DIR` writes it.
+
+The page is one file: text, style, script, and the learners as WebAssembly, compressed. It needs no network and no server.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import math
+from collections.abc import Callable
+from typing import Any
+
+from volatilis._core.records import Choices, Parameter, Range
+from volatilis.catalogue import FAMILY_RECORDS, LEARNER_RECORDS
+from volatilis.html import Json, data_element, document, filled, resource
+from volatilis.html.explorer import kernels
+from volatilis.learners._kinds import LearnerRecord
+from volatilis.running.drivers import Outputs
+
+SCRIPTS = (
+    *("machine.js", "measures.js", "seeds.js", "worlds.js", "presets.js", "tables.js", "texts.js"),
+    *("panels.js", "controls.js", "tour.js", "explorer.js"),
+)
+WASM = "'wasm-unsafe-eval'"  # in the page's policy: it may compile WebAssembly, and still runs no text as code
+
+
+def page(progress: Callable[[str], None] = lambda name: None) -> str:
+    """The whole page; compiles what is not in the cache."""
+    chosen = kernels.pairs()
+    data = content(chosen, kernels.module(chosen, progress))
+    body = filled(__name__, "page.html", data=data_element("explorer-data", data))
+    scripts = [resource(__name__, name) for name in SCRIPTS]
+    return document("volatilis explorer", resource(__name__, "explorer.css"), scripts, body, WASM)
+
+
+def content(chosen: list[kernels.Pair], module: bytes) -> Json:
+    """What the scripts need to know: families, learners, how arguments lie in memory, and the module itself."""
+    layouts: list[Json] = []
+    places: dict[str, int] = {}
+    for pair in chosen:
+        layout = kernels.layout(pair)
+        if layout not in layouts:
+            layouts.append(layout)
+        places[pair.symbol] = layouts.index(layout)
+    return {
+        "families": {name: _family(name) for name in dict.fromkeys(pair.family for pair in chosen)},
+        "learners": {name: _learner(LEARNER_RECORDS[name]) for name in dict.fromkeys(pair.learner for pair in chosen)},
+        "pairs": places,
+        "layouts": layouts,
+        "outputs": list(Outputs._fields),
+        "kernels": base64.b64encode(gzip.compress(module, 9, mtime=0)).decode(),
+    }
+
+
+def _family(name: str) -> Json:
+    record, example = FAMILY_RECORDS[name], kernels.example_family(name)
+    accepted = example.accepted_numbers()
+    assert accepted is not None  # a world of single numbers
+    return {
+        "class": record.cls.__name__,
+        "sentence": record.sentence,
+        "observes": record.observes,
+        "sliders": {one: slider._asdict() for one, slider in kernels.WORLDS[name].items()},
+        "words": {one.name: one.accepts for one in record.parameters},
+        "whole": accepted.whole,
+        "least": accepted.low if math.isfinite(accepted.low) and name != "vonmises" else None,
+        "names": list(example.parameter_names()),
+        "size": None if name == "categorical" else example.size(),
+        "rows": example.rows(),
+        "derived": kernels.derived_fields(example),
+        "observation": example.observations([1])[0].dtype.str[1:],
+    }
+
+
+def _learner(record: LearnerRecord) -> Json:
+    return {
+        "class": record.cls.__name__,
+        "title": record.title + (" (original)" if record.original else ""),
+        "sentence": record.sentence,
+        "keeps": record.keeps,
+        "parameters": [_parameter(record, one) for one in record.parameters],
+        "readouts": list(record.readouts),
+        "samples": record.samples,
+        "made_for": record.made_for is not None,
+        "change": change_rule(record),
+    }
+
+
+def _parameter(record: LearnerRecord, one: Parameter) -> Json:
+    low = high = scale = None
+    if isinstance(one.search, Range):
+        low, high, scale = one.search.low, one.search.high, one.search.scale.name
+    elif isinstance(one.search, Choices):
+        low, high, scale = 1, 50, "whole"
+    default: Any = one.default
+    return {
+        "name": one.name,
+        "default": default,
+        "from_family": one.from_family,
+        "accepts": one.accepts,
+        "shown": one in kernels.shown(record),
+        "value": kernels.middle(one, 3),
+        "low": low,
+        "high": high,
+        "scale": scale,
+    }
+
+
+def change_rule(record: LearnerRecord) -> str | None:
+    """How the Shannon surprise gets its p_c from the parameters: p_c itself, or m / (1 + m); None where there is none."""
+    learner = next(one for name in kernels.WORLDS if (one := kernels.example_learner(record, kernels.example_family(name))))
+    values, p = {one.name: kernels.middle(one, 3) for one in kernels.shown(record)}, learner.change_probability()
+    if math.isnan(p):
+        return None
+    rules = {"p_c": values.get("p_c"), "m": values["m"] / (1.0 + values["m"]) if "m" in values else None}
+    return next(name for name, value in rules.items() if value == p)

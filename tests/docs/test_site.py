@@ -1,0 +1,81 @@
+"""The documentation site builds without a warning; its links lead somewhere, its pictures have words, and it fetches nothing."""
+
+from __future__ import annotations
+
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from urllib.parse import unquote
+
+import pytest
+
+from tests.helpers.paths import DOCS, ROOT
+
+pytest.importorskip("myst_parser", reason="the site needs the extra docs: pip install '.[docs]'")
+pytest.importorskip("pydata_sphinx_theme", reason="the site needs the extra docs: pip install '.[docs]'")
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
+    """Built from a copy, since the reference is written beside the pages."""
+    root = tmp_path_factory.mktemp("site")
+    left_out = shutil.ignore_patterns("__pycache__", "api", "commands")
+    shutil.copytree(DOCS, root / "docs", ignore=left_out)
+    for name in ("CONTRIBUTING.md", "CHANGELOG.md", "README.md", "CITATION.cff"):
+        shutil.copy(ROOT / name, root / name)
+    command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-b", "html", "docs", "out"]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    (root / "out" / "explorer").mkdir()
+    (root / "out" / "explorer" / "index.html").write_text("made by make explorer")
+    return root / "out"
+
+
+def pages(site: pathlib.Path) -> Iterator[tuple[pathlib.Path, str]]:
+    for path in sorted(site.rglob("*.html")):
+        yield path, path.read_text(encoding="utf-8")
+
+
+def test_every_link_leads_somewhere(site: pathlib.Path) -> None:
+    texts = dict(pages(site))
+    names = {path: set(re.findall(r'\bid="([^"]+)"', text)) for path, text in texts.items()}
+    dead = []
+    for path, text in texts.items():
+        for target in re.findall(r'<a\b[^>]*?\bhref="([^"]*)"', text):
+            if re.match(r"[a-z]+:", target) or not target:
+                continue
+            file, _, anchor = target.partition("#")
+            where = (path.parent / unquote(file)).resolve() if file else path
+            if not where.is_file() or (anchor and where in names and unquote(anchor) not in names[where]):
+                dead.append(f"{path.relative_to(site)}: {target}")
+    assert dead == []
+
+
+def test_nothing_is_fetched_and_pictures_have_words(site: pathlib.Path) -> None:
+    for path, text in pages(site):
+        for kind, target in re.findall(r'<(script|link|img|iframe)\b[^>]*?\b(?:src|href)="([^"]+)"', text):
+            assert not target.startswith(("http:", "https:", "//")) or kind == "link", f"{path.name}: {target}"
+            assert kind != "link" or not target.startswith("//"), f"{path.name}: {target}"
+        for image in re.findall(r"<img\b[^>]*>", text):
+            assert re.search(r'\balt="[^"]{8,}"', image), f"{path.name}: {image}"
+
+
+def test_the_reference_has_every_name_and_command(site: pathlib.Path) -> None:
+    import volatilis
+    from volatilis import cli
+
+    for name in (name for name in volatilis.__all__ if callable(getattr(volatilis, name))):
+        assert f'id="volatilis.{name}"' in (site / "reference" / "api" / f"{name}.html").read_text(encoding="utf-8")
+    for command in cli.app.registered_commands:
+        name = command.name or command.callback.__name__.replace("_", "-")  # type: ignore[union-attr]
+        assert f"volatilis {name}" in (site / "reference" / "commands" / f"{name}.html").read_text(encoding="utf-8")
+
+
+def test_one_can_search_and_explore(site: pathlib.Path) -> None:
+    assert "merge" in (site / "searchindex.js").read_text(encoding="utf-8")
+    assert 'href="explorer.html"' in (site / "index.html").read_text(encoding="utf-8")
+    assert 'href="explorer/index.html"' in (site / "explorer.html").read_text(encoding="utf-8")
+    assert "moving.svg" in (site / "index.html").read_text(encoding="utf-8")
