@@ -217,13 +217,22 @@ def compiled_code_of_volatilis() -> list[Any]:
 
     for module in pkgutil.walk_packages(vl.__path__, "volatilis."):
         if not module.name.endswith("__main__"):
-            importlib.import_module(module.name)
+            import_unless_an_extra_is_missing(module.name)
     classes = [cls for name, cls in registry.classes.items() if name.startswith("volatilis.")]
     methods = [m for cls in classes for _, m in inspect.getmembers(cls, inspect.isfunction) if not registry.is_python_only(m)]
     modules = [importlib.import_module(f"volatilis.{name}") for name in ("running.drivers", "behaviour.drivers")]
     drivers = [f for module in modules for _, f in inspect.getmembers(module, inspect.isfunction)]
     marked = [*registry.functions, *registry.instructions, *methods, *drivers]
     return [f for f in marked if f.__module__.startswith("volatilis.") and not f.__name__.startswith("__")]
+
+
+def import_unless_an_extra_is_missing(name: str) -> None:
+    """Adapters to other packages need those packages; nothing in them is compiled."""
+    try:
+        importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if not name.startswith("volatilis.adapters.") or (error.name or "").startswith("volatilis"):
+            raise
 
 
 def all_code(code: Any) -> list[Any]:
