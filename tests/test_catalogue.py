@@ -22,10 +22,9 @@ def test_everything_public_is_there() -> None:
     families = {value for value in public if isinstance(value, type) and value in FAMILY_RECORDS}
     learners = {value for value in public if isinstance(value, type) and value in LEARNER_RECORDS}
     assert families == set(FAMILIES.built_in.values())
-    combined = {value for value in learners if LEARNER_RECORDS[value].combines}  # made of another learner
-    assert learners - combined == set(LEARNERS.built_in.values())
+    assert learners == set(LEARNERS.built_in.values())
     assert len(families) == 14
-    assert len(learners - combined) == 13
+    assert len(learners) == 14
 
 
 @pytest.mark.parametrize("name", [*FAMILIES.built_in, *LEARNERS.built_in])
@@ -43,6 +42,9 @@ def test_parameters_are_those_of_the_class(name: str) -> None:
     made = FAMILIES[name](**values) if name in FAMILIES else None
     if name == "per-context":
         made = vl.PerContext(vl.VarSMiLe(GAUSSIAN, 0.1), **values)
+    if name == "averaged":
+        made = vl.Averaged(vl.VarSMiLe(GAUSSIAN, 0.1), m=[0.1, 0.2])
+        listed = [one for one in listed if one.name == "forget"]  # the counts of a prior become weights
     if made is None:
         made = LEARNERS[name](**values) if name in ("nas10", "nas12") else LEARNERS[name](family=GAUSSIAN, **values)
     for parameter in listed:
@@ -74,6 +76,71 @@ def test_learners(text: str, expected: object) -> None:
     made = learner(text)
     assert type(made) is type(expected)
     assert made == expected
+
+
+MERGE = vl.Merge(GAUSSIAN, 0.1, 10)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("averaged:merge:n=10,p_c=unknown", vl.Averaged(MERGE, p_c="unknown")),
+        ("averaged:merge:n=10;p_c=unknown", vl.Averaged(MERGE, p_c="unknown")),
+        ("averaged:merge:n=10,p_c=[0.01,0.1]", vl.Averaged(MERGE, p_c=[0.01, 0.1])),
+        ("averaged:merge:n=10,p_c=unknown(3,0.01,0.3)", vl.Averaged(MERGE, p_c=vl.Unknown(3, 0.01, 0.3))),
+        ("averaged:merge:n=10,p_c=unknown( high = 0.3 )", vl.Averaged(MERGE, p_c=vl.Unknown(high=0.3))),
+        (
+            "averaged:merge:n=10,p_c=unknown;sigma=[5,10],forget=0.01",
+            vl.Averaged(MERGE, p_c="unknown", sigma=[5, 10], forget=0.01),
+        ),
+        (
+            "averaged:merge:n=10,p_c=unknown;prior_changes=1,prior_stays=9",
+            vl.Averaged(MERGE, p_c="unknown", prior_changes=1, prior_stays=9),
+        ),
+        ("averaged:varsmile:m=0.5;m=unknown", vl.Averaged(vl.VarSMiLe(GAUSSIAN, 0.5), m="unknown")),
+    ],
+)
+def test_learners_that_learn_their_parameters(text: str, expected: vl.Averaged) -> None:
+    made = learner(text)
+    assert isinstance(made, vl.Averaged)
+    own = {name: getattr(expected.learner, name) for name in ("p_c", "m") if name in expected.learner._fields}
+    assert made._replace(learner=made.learner._replace(**own)) == expected  # its own value of what it weighs counts for nothing
+
+
+def test_a_learner_that_learns_has_free_parameters_and_is_made_for_each_context() -> None:
+    recipe = catalogue.parse_learner("averaged:merge:n=free,p_c=unknown;forget=free,prior_changes=1,prior_stays=9")
+    assert recipe.free() == ("n", "forget")
+    made = catalogue.make_learner(recipe, GAUSSIAN, {"n": 3, "forget": 0.2})
+    assert (made.learner.n, made.forget) == (3, 0.2)
+    nested = learner("per-context:averaged:merge:n=10,p_c=unknown;contexts=3,unseen=wait")
+    assert nested == vl.PerContext(nested.learner, 3, "wait")
+    assert isinstance(nested.learner, vl.Averaged)
+    texts = ["averaged:merge:n=10,p_c=unknown", "averaged:merge:n=10,p_c=[0.1,0.2]"]
+    assert [one.label for one in catalogue.parse_learners(texts)] == ["averaged_merge_p_cunknown", "averaged_merge_p_c0_1_0_2"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("averaged", "made of another learner"),
+        ("averaged:merge:n=10", "p_c is missing"),
+        ("averaged:merge:n=10,p_c=0.1", "nothing is unknown"),
+        ("averaged:merge:n=10,p_c=free;p_c=unknown", "cannot be free"),
+        ("averaged:merge:n=10;p_c=free", "write p_c=unknown"),
+        ("averaged:merge:n=10,p_c=unknown;p_c=[0.1]", "given twice"),
+        ("averaged:merge:n=10,p_c=unknown(a)", r"unknown\(count,low,high\) is"),
+        ("averaged:merge:n=10,p_c=unknown;forgets=0.1", "did you mean forget"),
+        ("averaged:merge:n=10,p_c=unknown;a=[1,2]", "Merge has no parameter 'a'"),
+        ("averaged:leaky:omega=unknown", "does not predict"),
+        ("averaged:per-context:merge:n=10,p_c=0.1;contexts=2", "PerContext"),
+        ("averaged:merge:n=10,p_c=unknown;prior_changes=1", "needs both"),
+        ("averaged:merge:n=10,p_c=[0.1];prior_changes=1,prior_stays=2", "must be"),
+        ("merge:n=10,p_c=unknown", "averaged:LEARNER:p_c=unknown"),
+    ],
+)
+def test_what_cannot_be_learned_is_said(text: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        learner(text)
 
 
 def test_families() -> None:

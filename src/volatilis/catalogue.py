@@ -6,6 +6,8 @@ slow=merge:n=20,p_c=0.01                     the same under a label of its own
 gaussian:sigma=column:noise                  a parameter that stands in a column of the table
 given:bernoulli:a=2;contexts=3               a family made of another one: that one first, then ; and parameters of its own
 per-context:merge:n=20,p_c=0.1;contexts=3    a learner made of another one
+averaged:merge:n=10,p_c=unknown              one that learns p_c; p_c=[0.01,0.1] and p_c=unknown(40,0.001,0.3) are values to weigh
+averaged:merge:n=10,p_c=unknown;sigma=[1,2]  and the noise of its family
 ar:1                                         autoregression:order=1
 """
 
@@ -13,100 +15,48 @@ from __future__ import annotations
 
 import difflib
 import inspect
-import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import TypeVar
 
 from volatilis import families, learners
-from volatilis._core.records import Known, Parameter, is_own
+from volatilis._core.records import Known, Parameter, Range, is_own
 from volatilis.families._base import Family
 from volatilis.families._kinds import RECORDS as FAMILY_CLASSES
 from volatilis.families._kinds import FamilyRecord
 from volatilis.learners._base import Learner
-from volatilis.learners._grids import unknown
+from volatilis.learners._grids import Unknown
 from volatilis.learners._kinds import RECORDS as LEARNER_CLASSES
 from volatilis.learners._kinds import LearnerRecord
+from volatilis.recipes import AUTO as AUTO
+from volatilis.recipes import FREE as FREE
+from volatilis.recipes import Auto, Free, value_of_text
+from volatilis.recipes import FromColumn as FromColumn
+from volatilis.recipes import Recipe as Recipe
+from volatilis.recipes import number as number
+from volatilis.recipes import split_items as split_items
 
-FAMILY_RECORDS: Mapping[str, FamilyRecord] = Known(
-    {record.name: record for record in families.records()},
-    lambda: {record.name: record for record in FAMILY_CLASSES.values() if is_own(record.cls)},
-)
-LEARNER_RECORDS: Mapping[str, LearnerRecord] = Known(
-    {record.name: record for record in learners.records() if not record.combines},
-    lambda: {record.name: record for record in LEARNER_CLASSES.values() if is_own(record.cls)},
-)
-FAMILIES: Known[type] = Known(
-    {record.name: record.cls for record in families.records()},
-    lambda: {record.name: record.cls for record in FAMILY_CLASSES.values() if is_own(record.cls)},
-)
-LEARNERS: Known[type] = Known(
-    {record.name: record.cls for record in learners.records() if not record.combines},
-    lambda: {record.name: record.cls for record in LEARNER_CLASSES.values() if is_own(record.cls)},
-)
-ALIASES: Mapping[str, str] = Known(
-    {alias: record.name for record in learners.records() for alias in record.aliases},
-    lambda: {alias: record.name for record in LEARNER_CLASSES.values() for alias in record.aliases if is_own(record.cls)},
-)
-FAMILY_ALIASES: Mapping[str, str] = Known(
-    {alias: record.name for record in families.records() for alias in record.aliases},
-    lambda: {alias: record.name for record in FAMILY_CLASSES.values() for alias in record.aliases if is_own(record.cls)},
-)
+R = TypeVar("R", FamilyRecord, LearnerRecord)
+T = TypeVar("T")
+
+
+def _known(classes: Mapping[type, R], built_in: Iterable[R], entries: Callable[[R], Iterable[tuple[str, T]]]) -> Known[T]:
+    """By name: what the records of this package have and, as they come, those of the user's own."""
+
+    def named(records: Iterable[R]) -> dict[str, T]:
+        return {name: value for record in records for name, value in entries(record)}
+
+    return Known(named(built_in), lambda: named(record for record in classes.values() if is_own(record.cls)))
+
+
+_FAMILIES, _LEARNERS = families.records(), learners.records()
+FAMILY_RECORDS: Mapping[str, FamilyRecord] = _known(FAMILY_CLASSES, _FAMILIES, lambda one: [(one.name, one)])
+LEARNER_RECORDS: Mapping[str, LearnerRecord] = _known(LEARNER_CLASSES, _LEARNERS, lambda one: [(one.name, one)])
+FAMILIES: Known[type] = _known(FAMILY_CLASSES, _FAMILIES, lambda one: [(one.name, one.cls)])
+LEARNERS: Known[type] = _known(LEARNER_CLASSES, _LEARNERS, lambda one: [(one.name, one.cls)])
+FAMILY_ALIASES: Mapping[str, str] = _known(FAMILY_CLASSES, _FAMILIES, lambda one: [(alias, one.name) for alias in one.aliases])
+ALIASES: Mapping[str, str] = _known(LEARNER_CLASSES, _LEARNERS, lambda one: [(alias, one.name) for alias in one.aliases])
 LABEL = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
-COLUMN = "column:"
-
-
-class FromColumn(NamedTuple):
-    """A parameter's value that stands in a column, the same in all rows of a group."""
-
-    column: str
-
-
-class Free(NamedTuple):
-    """A parameter's value that is to be found from what people do."""
-
-    word: str = "free"
-
-
-class Auto(NamedTuple):
-    """A parameter's value that is to be estimated from the observations before anything else."""
-
-    word: str = "auto"
-
-
-FREE, AUTO = Free(), Auto()
-
-
-class Recipe(NamedTuple):
-    """A family or learner as it was written, its columns not yet looked up."""
-
-    label: str
-    name: str
-    fields: tuple[tuple[str, object], ...]
-    text: str
-    inner: Recipe | None = None  # what it is made of, whose fields are among its own
-
-    def columns(self) -> tuple[str, ...]:
-        """The columns that it needs."""
-        return tuple(value.column for _, value in self.fields if isinstance(value, FromColumn))
-
-    def free(self) -> tuple[str, ...]:
-        """The parameters that are to be found."""
-        return tuple(name for name, value in self.fields if isinstance(value, Free))
-
-    def values(self, row: Mapping[str, object]) -> dict[str, object]:
-        """The parameters, those in columns and those that are free taken from a row."""
-        key = {name: value.column if isinstance(value, FromColumn) else name for name, value in self.fields}
-        return {n: row[key[n]] if isinstance(value, (FromColumn, Free)) else value for n, value in self.fields}
-
-    def chain(self) -> tuple[Recipe, ...]:
-        """Itself and what it is made of, the outermost first."""
-        return (self,) if self.inner is None else (self, *self.inner.chain())
-
-    def own_values(self, row: Mapping[str, object]) -> dict[str, object]:
-        """Those that are not of what it is made of."""
-        inner = dict(self.inner.fields) if self.inner is not None else {}
-        return {name: value for name, value in self.values(row).items() if name not in inner}
 
 
 # --- what there is -------------------------------------------------------------------------------------------------------
@@ -165,7 +115,7 @@ def make_learner(recipe: Recipe, family: Family, row: Mapping[str, object]) -> L
     inner = None if recipe.inner is None else make_learner(recipe.inner, family, row)
     try:
         if inner is not None:
-            return LEARNERS[recipe.name](learner=inner, **recipe.own_values(row))
+            return LEARNERS[recipe.name](learner=inner, **recipe.own_values(row), **dict(recipe.grids))
         return LEARNER_RECORDS[recipe.name].make(family, recipe.values(row))
     except (ValueError, TypeError) as error:
         raise ValueError(f"{recipe.text!r}: {error}") from None
@@ -175,16 +125,18 @@ def _check_known(recipe: Recipe) -> None:
     for name, value in recipe.fields:
         if value == AUTO:
             raise ValueError(f"{recipe.text!r}: {name}=auto is estimated from a table of observations, and there is none here")
+        if isinstance(value, Unknown):
+            raise ValueError(
+                f"{recipe.text!r}: {name}=unknown needs a learner that learns it, averaged:LEARNER:{name}=unknown; "
+                f"{name}=auto estimates it beforehand, and so does volatilis environment"
+            )
 
 
 def parse(text: str, known: Mapping[str, type], kind: str, described: Callable[[str], Sequence[Parameter]]) -> Recipe:
     """A recipe for one of the classes known; `described` tells the parameters of each."""
     head, _, tail = text.partition(":")
     label, equals, name = head.rpartition("=")
-    key = name.strip().lower().replace("_", "-")
-    key = (FAMILY_ALIASES if known is FAMILIES else ALIASES).get(key, key)
-    plain = {entry.replace("-", ""): entry for entry in known}
-    key = plain.get(key.replace("-", ""), key)
+    key = _key(text, known)
     if key not in known:
         close = difflib.get_close_matches(key, known, 1)
         hint = f"; did you mean {close[0]}?" if close else ""
@@ -195,6 +147,13 @@ def parse(text: str, known: Mapping[str, type], kind: str, described: Callable[[
     if _combines(known, key):
         return _nested(text, label, key, tail, known, kind, described)
     return Recipe(label, key, tuple(_fields(text, tail, key, described(key), _unnamed(known, key))), text)
+
+
+def _key(text: str, known: Mapping[str, type]) -> str:
+    """The name that a text begins with, as it is known if it is."""
+    key = text.partition(":")[0].rpartition("=")[2].strip().lower().replace("_", "-")
+    key = (FAMILY_ALIASES if known is FAMILIES else ALIASES).get(key, key)
+    return {entry.replace("-", ""): entry for entry in known}.get(key.replace("-", ""), key)
 
 
 def _combines(known: Mapping[str, type], key: str) -> bool:
@@ -216,20 +175,62 @@ def _nested(
     kind: str,
     described: Callable[[str], Sequence[Parameter]],
 ) -> Recipe:
-    """What follows the last ; belongs to the outermost, unless it names none of its parameters: then to what it is made of."""
+    """What follows the last ; belongs to the outermost, unless what it is made of is made of another and has these parameters."""
     inner, semicolon, own = tail.rpartition(";")
+    gridded = _gridded(described(key)) if _weighs(known[key]) else {}
     names = {item.partition("=")[0].strip() for item in split_items(own)}
-    if not semicolon or not names & {one.name for one in described(key)}:
-        inner, own = tail, ""
+    deeper = _key(tail, known)
+    if deeper in known and _combines(known, deeper) and not names & {*(one.name for one in described(key)), *gridded}:
+        semicolon = ""
+    inner, own = (inner, own) if semicolon else (tail, "")
     if not inner.strip():
         raise ValueError(f"{text!r}: {key} is made of another {kind}; write it first: {key}:{next(iter(known))}:...;...")
-    within = parse(inner, known, kind, described)
-    fields = tuple(_fields(text, own, key, described(key), None))
+    written = dict(_fields(text, own, key, [*described(key), *gridded.values()], None))
+    grids = {name: value for name, value in written.items() if name in gridded}
+    within = parse(
+        inner, known, kind, lambda of: [one._replace(default=0.0) if one.name in grids else one for one in described(of)]
+    )
+    if gridded:
+        within, grids = _hoisted(text, within, grids, {one.name: one for one in described(within.name)})
+    fields = tuple((name, value) for name, value in written.items() if name not in gridded)
     twice = {name for name, _ in fields} & {name for name, _ in within.fields}
     if twice:
         raise ValueError(f"{text!r}: {min(twice)} is given twice")
     label = f"{label}_{within.label}" if label == key.replace("-", "_") else label
-    return Recipe(label, key, (*within.fields, *fields), text, within)
+    return Recipe(label, key, (*within.fields, *fields), text, within, tuple(grids.items()))
+
+
+def _weighs(cls: type) -> bool:
+    """Whether it takes values of any parameter of what it is made of, to weigh them."""
+    return any(one.kind is one.VAR_KEYWORD for one in inspect.signature(cls).parameters.values())
+
+
+def _gridded(own: Iterable[Parameter]) -> dict[str, Parameter]:
+    """The parameters of any learner or family whose values can be weighed, but for its own."""
+    described = (one for records in (LEARNER_RECORDS, FAMILY_RECORDS) for name in records for one in parameters(name))
+    found = {one.name: one._replace(default=0.0) for one in described if isinstance(one.search, Range)}
+    return {name: one for name, one in found.items() if name not in {mine.name for mine in own}}
+
+
+def _hoisted(
+    text: str, within: Recipe, grids: dict[str, object], described: Mapping[str, Parameter]
+) -> tuple[Recipe, dict[str, object]]:
+    """merge:n=10,p_c=unknown in two: the grid of p_c, and merge with a usual p_c in its place, which counts for nothing."""
+    fields = dict(within.fields)
+    ranges = {name: one.search for name, one in described.items() if isinstance(one.search, Range)}
+    inside = {name: value for name, value in fields.items() if isinstance(value, (list, Unknown)) and name in ranges}
+    if inside.keys() & grids.keys():
+        raise ValueError(f"{text!r}: {min(inside.keys() & grids.keys())} is given twice")
+    grids = {name: tuple(v) if isinstance(v, list) else v for name, v in {**inside, **grids}.items()}
+    for name, value in grids.items():
+        if isinstance(fields.get(name), (Free, FromColumn)):
+            raise ValueError(f"{text!r}: {name} is to be weighed, so it cannot be free or in a column as well")
+        if isinstance(value, (Free, FromColumn, Auto)) or not isinstance(value, (tuple, int, float)):
+            raise ValueError(f"{text!r}: {name} is to be weighed; write {name}=unknown, or values of it: {name}=[a,b,c]")
+        if name in ranges and (name in inside or name not in fields):
+            scale, first, last = ranges[name].scale, ranges[name].first, ranges[name].last
+            fields[name] = scale.back(0.5 * (scale.to(first) + scale.to(last)))
+    return within._replace(fields=tuple(fields.items())), grids
 
 
 def _fields(text: str, tail: str, name: str, described: Sequence[Parameter], unnamed: str | None) -> Iterable[tuple[str, object]]:
@@ -246,49 +247,23 @@ def _fields(text: str, tail: str, name: str, described: Sequence[Parameter], unn
         if field in seen:
             raise ValueError(f"{text!r}: {field} is given twice")
         seen.add(field)
-        yield field, value if repr(value) in accepted[field].accepts else _value(text, field, value)
+        yield field, value if repr(value) in accepted[field].accepts else value_of_text(text, field, value)
     for parameter in accepted.values():
         if parameter.default is None and parameter.name not in seen and not parameter.from_family:
             raise ValueError(f"{text!r}: {parameter.name} is missing; it must be {parameter.accepts}")
 
 
-def _value(text: str, field: str, value: str) -> object:
-    words = {FREE.word: FREE, AUTO.word: AUTO, "unknown": unknown}
-    if value.lower() in words:
-        return words[value.lower()]
-    if value.startswith(COLUMN):
-        return FromColumn(value.removeprefix(COLUMN).strip())
-    try:
-        return number(value)
-    except ValueError:
-        pass
-    try:
-        return json.loads(value)
-    except ValueError:
-        raise ValueError(f"{text!r}: {field} = {value} is not a number; nor is it [a,b], [[a,b],[c,d]] or column:NAME") from None
-
-
-def number(text: str) -> int | float:
-    """A whole number as int, any other as float."""
-    try:
-        return int(text)
-    except ValueError:
-        return float(text)
-
-
-def split_items(text: str) -> list[str]:
-    """At commas that stand in no bracket."""
-    parts, depth, start = [], 0, 0
-    for i, character in enumerate(text):
-        depth += (character in "[(") - (character in "])")
-        if character == "," and depth == 0:
-            parts.append(text[start:i])
-            start = i + 1
-    return [part.strip() for part in [*parts, text[start:]] if part.strip()]
-
-
 def _longer_label(recipe: Recipe, alike: list[Recipe]) -> str:
     """With the parameters in which it differs from others of its kind: merge_n20."""
-    differ = [(name, value) for name, value in recipe.fields if any(dict(other.fields).get(name) != value for other in alike)]
-    shown = (f"{name}{value.column if isinstance(value, FromColumn) else value}" for name, value in differ)
+    parts = [{**dict(one.fields), **dict(one.grids)} for one in (recipe, *alike)]
+    differ = [(name, value) for name, value in parts[0].items() if any(other.get(name) != value for other in parts[1:])]
+    shown = (f"{name}{_shown(value)}" for name, value in differ)
     return re.sub(r"[^A-Za-z0-9_]", "_", "_".join((recipe.label, *shown)))
+
+
+def _shown(value: object) -> object:
+    if isinstance(value, FromColumn):
+        return value.column
+    if isinstance(value, (Free, Auto, Unknown)):
+        return type(value).__name__.lower()
+    return "_".join(map(str, value)) if isinstance(value, tuple) else value

@@ -13,6 +13,7 @@ import volatilis as vl
 from tests.helpers.settings import SETTINGS, observations
 from tests.oracles import conjugate
 from tests.oracles.hazard import average_over, unknown_hazard
+from volatilis.learners._grids import beta_nodes
 
 VALUES = [0.003, 0.02, 0.08, 0.15, 0.3, 0.45, 0.6, 0.85, 0.99]
 GAUSSIAN = vl.Gaussian(sigma=0.5, mu_0=0.3, sigma_0=2.0)
@@ -78,6 +79,15 @@ def jacobi(count: int, a: float, b: float) -> tuple[np.ndarray, np.ndarray]:
     return (nodes + 1) / 2, weights / weights.sum()
 
 
+@pytest.mark.parametrize(("a", "b"), [(1.0, 9.0), (1.0, 1.0), (0.5, 0.5), (0.3, 0.7), (0.01, 1e4), (1e3, 1e4)])
+def test_values_for_a_beta_prior_have_its_moments(a: float, b: float) -> None:
+    nodes, weights = beta_nodes(6, a, b)
+    moment = 1.0
+    for k in range(12):
+        np.testing.assert_allclose(weights @ nodes**k, moment, rtol=1e-10)
+        moment *= (a + k) / (a + b + k)
+
+
 def test_it_is_the_recursion_over_run_length_and_number_of_changes() -> None:
     """The evidence of 200 observations is a polynomial of p_c of degree 199, so 100 nodes are exact."""
     a, b = 1.0, 9.0
@@ -88,6 +98,11 @@ def test_it_is_the_recursion_over_run_length_and_number_of_changes() -> None:
     np.testing.assert_allclose(trace.mean, expected.mean, rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(trace.log_predictive, expected.log_predictive, rtol=1e-8, atol=1e-9)
     np.testing.assert_allclose(trace.parameter("p_c").mean, expected.p_c, rtol=1e-9)
+    prior = {"prior_changes": a, "prior_stays": b}
+    own = vl.run(vl.Averaged(exact(GAUSSIAN), p_c=vl.Unknown(101), **prior), y)
+    np.testing.assert_allclose(own.mean, expected.mean, rtol=1e-9, atol=1e-9)
+    twenty = vl.run(vl.Averaged(exact(GAUSSIAN), p_c="unknown", **prior), y)
+    np.testing.assert_allclose(twenty.parameter("p_c").mean, expected.p_c, rtol=0.01)  # a posterior SD is a third of it
     few = vl.run(vl.Averaged(exact(GAUSSIAN), p_c="unknown"), y)
     assert abs(np.sum(few.log_predictive) - np.sum(expected.log_predictive)) < 2.5  # another prior, 20 values
 

@@ -111,7 +111,10 @@ def warm_up_texts(family: str, learner: str) -> tuple[str, str]:
         raise ValueError(f"{family!r}: watch cannot estimate it from its first lines; give its parameters")
     fields = {p.name: 1.0 if "above 0" in p.accepts else 0.0 for p in needed if p.name not in given} | given
     learner = with_defaults(learner, {"p_c": 0.01})
-    if "p_c" not in dict(catalogue.parse_learner(learner).fields):
+    recipe = catalogue.parse_learner(learner)
+    if recipe.grids:
+        raise ValueError(f"{learner!r} learns its parameters as lines come, so none is estimated from the first ones: give --family")
+    if "p_c" not in dict(recipe.fields):
         raise ValueError(
             f"{learner!r} has no p_c; a learner that has one, such as merge:n=20, can estimate it from its first lines"
         )

@@ -13,6 +13,7 @@ from volatilis._core.records import LINEAR, LOGIT, Parameter, Range, Scale, para
 from volatilis.families._kinds import RECORDS as FAMILIES
 from volatilis.learners._base import Learner
 from volatilis.learners._kinds import RECORDS
+from volatilis.learners.per_context import PerContext
 
 COUNT = 20  # values of a default grid: docs/how-to/unknown-environment.md says what another number costs
 LOWEST, HIGHEST = 1e-5, 0.5  # of a probability
@@ -126,8 +127,13 @@ def _default(place: Place, own: float, given: Unknown) -> np.ndarray:
     return np.array([low, *(scale.back(x) for x in np.linspace(*ends, count)[1:-1]), high])
 
 
-def points_of(learner: Learner, parameters: Mapping[str, str | Unknown | npt.ArrayLike]) -> tuple[np.ndarray, np.ndarray]:
-    """Which parameters of the learner these are, and all combinations of their values."""
+def points_of(
+    learner: Learner, parameters: Mapping[str, str | Unknown | npt.ArrayLike], counts: tuple[float, float]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Which parameters of the learner these are, all combinations of their values, and how much each counts beforehand.
+
+    counts   of the Beta prior of p_c, changes and steps without one; both 0 where all values count alike
+    """
     check_averageable(learner)
     names = list(parameter_places(learner))
     if not parameters:
@@ -135,9 +141,47 @@ def points_of(learner: Learner, parameters: Mapping[str, str | Unknown | npt.Arr
     for name in parameters:
         if name not in names:
             raise TypeError(f"Averaged: {type(learner).__name__} has no parameter {name!r}; it has {', '.join(names)}")
-    grids = [grid_of(learner, name, values) for name, values in parameters.items()]
-    points = np.stack([axis.ravel() for axis in np.meshgrid(*grids, indexing="ij")], axis=1)
-    return np.array([names.index(name) for name in parameters], dtype=np.int64), points
+    prior = beta_prior(parameters, counts)
+    grids = [prior[0] if prior and name == "p_c" else grid_of(learner, name, values) for name, values in parameters.items()]
+    shares = [prior[1] if prior and name == "p_c" else np.ones(len(grid)) for name, grid in zip(parameters, grids, strict=True)]
+    points, weights = (np.stack([axis.ravel() for axis in np.meshgrid(*one, indexing="ij")], axis=1) for one in (grids, shares))
+    return np.array([names.index(name) for name in parameters], dtype=np.int64), points, weights.prod(axis=1)
+
+
+def beta_prior(
+    parameters: Mapping[str, str | Unknown | npt.ArrayLike], counts: tuple[float, float]
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """Values of p_c for a Beta prior, and their weights; None where there is no such prior."""
+    for name, count in zip(("prior_changes", "prior_stays"), counts, strict=True):
+        if not (isinstance(count, (int, float, np.number)) and 0.0 <= count < np.inf):
+            raise ValueError(f"Averaged: {name} = {count!r} is not accepted; it must be a finite number, 0 or more")
+    if not any(counts):
+        return None
+    if not all(counts):
+        raise ValueError("Averaged: a prior of p_c needs both prior_changes and prior_stays, above 0")
+    given = parameters.get("p_c")
+    grid = unknown if isinstance(given, str) and given == "unknown" else given
+    if not isinstance(grid, Unknown) or grid.low is not None or grid.high is not None:
+        raise ValueError('Averaged: with prior_changes and prior_stays p_c must be "unknown": they choose its values')
+    return beta_nodes(COUNT if grid.count is None else grid.count, float(counts[0]), float(counts[1]))
+
+
+def beta_nodes(count: int, a: float, b: float) -> tuple[np.ndarray, np.ndarray]:
+    """Values and weights whose sums are integrals over Beta(a, b), for polynomials up to degree 2 count - 1 (Gauss-Jacobi)."""
+    from scipy.linalg import eigvalsh_tridiagonal
+
+    # the recurrence of the orthonormal polynomials on (-1, 1), from its middles and steps; with s = a + b - 2
+    k, s = np.arange(1.0, count), a + b - 2.0
+    middles = np.array([(a - b) / (s + 2.0), *((a - b) * s / ((2.0 * k + s) * (2.0 * k + s + 2.0)))])
+    ratio = np.array([1.0, *((k[1:] + s) / (2.0 * k[1:] + s - 1.0))])[: k.size]
+    steps = np.sqrt(4.0 * k * (k + a - 1.0) * (k + b - 1.0) * ratio / ((2.0 * k + s) ** 2 * (2.0 * k + s + 1.0)))
+    nodes = eigvalsh_tridiagonal(middles, steps)
+    before, here, squares = np.zeros(count), np.ones(count), np.ones(count)
+    for i, step in enumerate(steps):
+        back = steps[i - 1] * before if i else 0.0
+        before, here = here, ((nodes - middles[i]) * here - back) / step
+        squares += here**2
+    return np.clip(0.5 * (1.0 + nodes), 1e-12, 1.0 - 1e-12), 1.0 / squares
 
 
 def checked_names(learner: Learner, places: np.ndarray, values: np.ndarray, weights: np.ndarray) -> list[str]:
@@ -156,6 +200,8 @@ def checked_names(learner: Learner, places: np.ndarray, values: np.ndarray, weig
 def check_averageable(learner: Learner) -> None:
     if type(learner) not in RECORDS:
         raise TypeError(f"Averaged: {learner!r} is not a learner, such as volatilis.Merge(family, p_c, n)")
+    if isinstance(learner, PerContext):
+        raise TypeError("Averaged: PerContext has surprises of one context at a time; PerContext(Averaged(...), ...) is accepted")
     if "gamma" not in learner.readouts():
         raise TypeError(f"Averaged: {type(learner).__name__} does not predict, so its parameters cannot be weighed")
     if learner.learns_change_probability():

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from volatilis._compiler.registry import python_only
 from volatilis._core.fields import Matrix, Rule, Vector, derived, given_fields, validated
+from volatilis._core.records import LOG, LOGIT, Range
 from volatilis.families._base import Beliefs, Family, Observation, prior_beliefs
 from volatilis.learners._average import LEAST_LOG, Average, drift, log_joint, log_sum
 from volatilis.learners._bank import member, stacked
@@ -20,6 +21,10 @@ from volatilis.special import exp, log
 
 Places = Annotated[Any, Rule(lambda v: np.array(v, dtype=np.int64), lambda v: v.ndim == 1, "places of parameters")]
 Share = Annotated[float, Rule(float, lambda v: 0.0 <= v < 1.0, "a number from 0 up to, not including, 1")]
+Forgetting = Annotated[Share, Range(LOGIT, 1e-6, 0.5, 0.001, 0.1)]
+PriorCount = Annotated[
+    float, Rule(float, lambda v: 0.0 <= v < np.inf, "a finite number, 0 or more"), Range(LOG, 0.01, 1e4, 0.3, 30.0)
+]
 P_C, STAY, LOG_P_C, LOG_STAY = range(4)  # rows of `chances`
 
 
@@ -61,10 +66,12 @@ class Averaged(_Fields):
     parameters that are constant and on the grid. With forget > 0 they may change: W <- (1 - forget) W + forget W_0 before each
     step, as if they were drawn anew with that probability.
 
-        learner      such as vl.Merge(family, p_c=0.1, n=10); the parameters that are not unknown are its own
-        weights      W_0, the prior probability of each point of the grid; None is uniform
-        forget       the probability, at each step, that the parameters are drawn anew
-        parameters   of the learner or its family, by name: the values to weigh; "unknown" or vl.Unknown(...) is a default grid
+        learner         such as vl.Merge(family, p_c=0.1, n=10); the parameters that are not unknown are its own
+        weights         W_0, the prior probability of each point of the grid; None is uniform
+        forget          the probability, at each step, that the parameters are drawn anew
+        prior_changes   with prior_stays: p_c has a Beta prior, as if so many changes and so many steps without one had been
+        prior_stays     seen before; p_c="unknown" then is 20 values (Gauss-Jacobi) that integrate over it
+        parameters      of the learner or its family, by name: the values to weigh; "unknown" or vl.Unknown(...) is a default grid
 
     >>> import volatilis as vl
     >>> learner = vl.Averaged(vl.Merge(vl.Gaussian(sigma=0.5, sigma_0=2.0), p_c=0.1, n=2), p_c=[0.01, 0.1, 0.3])
@@ -88,15 +95,26 @@ class Averaged(_Fields):
             *,
             weights: npt.ArrayLike | None = None,
             forget: float = 0.0,
+            prior_changes: float = 0.0,
+            prior_stays: float = 0.0,
             **parameters: str | Unknown | npt.ArrayLike,
         ) -> None: ...
     else:
 
         def __new__(
-            cls, learner: Learner, *, weights: npt.ArrayLike | None = None, forget: Share = 0.0, **parameters: npt.ArrayLike
+            cls,
+            learner: Learner,
+            *,
+            weights: npt.ArrayLike | None = None,
+            forget: Forgetting = 0.0,
+            prior_changes: PriorCount = 0.0,
+            prior_stays: PriorCount = 0.0,
+            **parameters: npt.ArrayLike,
         ) -> Any:
-            places, points = points_of(learner, parameters)
-            weights = np.ones(len(points)) if weights is None else np.array(weights, dtype=float).ravel()
+            places, points, usual = points_of(learner, parameters, (prior_changes, prior_stays))
+            if weights is not None and (prior_changes or prior_stays):
+                raise ValueError("Averaged: prior_changes and prior_stays make weights of their own; give these or weights")
+            weights = usual if weights is None else np.array(weights, dtype=float).ravel()
             whole = weights.sum()
             return super().__new__(cls, learner, places, points, weights / (whole if whole > 0.0 else 1.0), forget)
 
