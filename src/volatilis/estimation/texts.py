@@ -113,7 +113,9 @@ def warm_up_texts(family: str, learner: str) -> tuple[str, str]:
     learner = with_defaults(learner, {"p_c": 0.01})
     recipe = catalogue.parse_learner(learner)
     if recipe.grids:
-        raise ValueError(f"{learner!r} learns its parameters as lines come, so none is estimated from the first ones: give --family")
+        raise ValueError(
+            f"{learner!r} learns its parameters as lines come: none is estimated from the first ones, so give --family"
+        )
     if "p_c" not in dict(recipe.fields):
         raise ValueError(
             f"{learner!r} has no p_c; a learner that has one, such as merge:n=20, can estimate it from its first lines"
