@@ -112,7 +112,7 @@ def prepare(request: PaperRequest) -> pathlib.Path:
 def forget(request: PaperRequest) -> None:
     """For --fresh: delete what is stored of this size and benchmark, with what both benchmarks share, and nothing else."""
     near = "-near" if request.benchmark == "near" else ""
-    shared = re.compile(r"\w+-(search|published|again)-.*")
+    shared = re.compile(r"\w+-(search|published|again|confirmation)-.*")
     for path in (request.out / "store").iterdir():
         stored = re.fullmatch(rf".*-{request.size}(-near)?-[0-9a-f]{{16}}\.zarr", path.name)
         if (stored and ((stored[1] or "") == near or shared.fullmatch(path.name))) or path.name.startswith(

@@ -21,7 +21,9 @@ from volatilis.paper.claims.curves import (
     mostly_below,
     narrow,
     noisier,
+    ratio_grows,
     same_in_panels,
+    same_order,
     true_p_c_is_best,
     worse_above,
 )
@@ -116,7 +118,7 @@ def robustness(
     curves: dict[str, Callable[[str, np.ndarray], Any]], task: str = "gaussian", seeds: int = 3, scatter: float = 0.03
 ) -> Any:
     """regret: `curves[learner](panel, p_c)` with a relative scatter over seeds, five times as large for MP20."""
-    random, p_c = np.random.default_rng(8), np.logspace(-4, -1, 20)
+    random, p_c = np.random.default_rng([8, task != "gaussian"]), np.logspace(-4, -1, 20)
     names = ["Exact Bayes", "pf20", "MP20", "SOR20", "SOR20 (published)", "VarSMiLe", "SMiLe", "Leaky", "Nas10*", "Nas12*"]
     regret = np.zeros((4, len(names), len(p_c), seeds))
     for i, panel in enumerate("ABCD"):
@@ -507,6 +509,9 @@ def test_early_and_late_are_told_apart() -> None:
     assert truth_of(excess_grows("SMiLe", 0), data) is True
     assert truth_of(excess_grows("Leaky", 0), data) is False
     assert truth_of(excess_grows("pf1", 0), data) is None
+    assert truth_of(ratio_grows("SMiLe", "Leaky", 1), data) is True
+    assert truth_of(ratio_grows("Leaky", "SMiLe", 1), data) is False
+    assert truth_of(ratio_grows("pf1", "MP1", 1), data) is None
     assert truth_of(ranking(("SMiLe",), ("Leaky",), at=After(1, "early")), data) is True
     assert truth_of(ranking(("SMiLe",), ("Leaky",), at=After(1, "late")), data) is False
     assert truth_of(ranking(("MP1",), ("pf1",), at=After(1)), data) is None
@@ -575,19 +580,31 @@ def test_a_point_of_a_curve_has_pooled_noise() -> None:
     assert at_point(np.tile([1.0, 1.2, 1.4], (40, 1)), 0).standard_error == pytest.approx(0.2 / np.sqrt(3.0))
 
 
-@pytest.mark.parametrize(("other", "scatter", "expected"), [(0.2, 0.001, True), (0.05, 0.001, False), (0.05, 0.2, None)])
+@pytest.mark.parametrize(("other", "scatter", "expected"), [(0.2, 0.001, True), (0.05, 0.001, False), (0.05, 0.3, None)])
 def test_the_true_p_c_is_best_each_way(other: float, scatter: float, expected: bool | None) -> None:
-    """A scan in which one assumed p_c, twice the true one, has another excess than the rest."""
-    tried, assumed = 10.0 ** np.linspace(-4.0, -1.0, 40), [10.0 ** (-4.0 + 3.0 * k / 39.0) for k in (34, 21, 34, 21)]
-    errors = np.full((4, 2, 40, 3), 1.0)
-    errors[:, 1] = 1.2
-    for panel, true in enumerate((34, 21, 34, 21)):
-        errors[panel, 1, true] = 1.1
-        errors[panel, 1, true + 4] = 1.0 + other
-    errors[:, 1] += scatter * np.random.default_rng(3).normal(size=(4, 40, 3))
-    coordinates = {"learner": ["Exact Bayes", "pf20"], "tried": tried, "assumed": ("panel", assumed)}
-    data = xr.Dataset({"error_at_assumed": (("panel", "learner", "tried", "seed"), errors)}, coordinates)
+    """On fresh sequences p_c', with an excess of 0.1, against the best of a scan, twice as large."""
+    random, seeds = np.random.default_rng(3), 30
+    errors = np.full((4, 2, 2, seeds), 1.0) + 0.1 * random.normal(size=seeds)  # sequences are shared
+    errors[:, 1] += np.array([0.1, other])[:, None] + scatter * random.normal(size=(4, 2, seeds))
+    best = (("panel", "learner"), np.tile([1.0, 2.0], (4, 1)))
+    coordinates = {"learner": ["Exact Bayes", "pf20"], "assuming": ["true", "best"], "best": best}
+    data = xr.Dataset({"error_at_assumed": (("panel", "learner", "assuming", "seed"), errors)}, coordinates)
     assert truth_of(true_p_c_is_best(("pf20",)), data) is expected
+
+
+@pytest.mark.parametrize(("orders", "expected"), [("0123", True), ("4567", False), ("0145", None)])
+def test_the_same_order_in_both_tasks_each_way(orders: str, expected: bool | None) -> None:
+    """Six learners in four panels: in the same order, in the reverse, and in each in two panels."""
+    names = list("abcdef")
+    regret = np.tile(np.arange(1.0, 7.0)[None, None, :, None, None], (2, 4, 1, 3, 2))
+    for panel in (int(digit) - 4 for digit in orders if digit > "3"):
+        regret[1, panel] = regret[1, panel, ::-1]
+    data = xr.Dataset({"regret": (("task", "panel", "learner", "p_c", "seed"), regret)}, {"learner": names})
+    outcome = same_order(names)(View(data, mended=True))
+    assert outcome.truth is expected
+    if expected:
+        assert "p = 3.7e-12" in outcome.uncertainty  # (1 / 6!)^4
+        assert outcome.text == "rank correlation: panel A 1.00, panel B 1.00, panel C 1.00, panel D 1.00"
 
 
 @pytest.mark.parametrize(("size", "expected"), [(0.02, True), (3.0, False)])
@@ -703,7 +720,7 @@ def test_every_claim_is_complete_and_has_one_of_four_verdicts() -> None:
     assert (
         len({claim.key for claim in told})
         == len(told)
-        == len([s for s in claims.STATEMENTS if "scan" not in s.dataset]) + len(FORMULAS)
+        == len([s for s in claims.STATEMENTS if "confirmation" not in s.dataset]) + len(FORMULAS)
     )
     assert {statement.dataset for statement in claims.STATEMENTS} == set(claims.DATASETS)
     for claim in told:

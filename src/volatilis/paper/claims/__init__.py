@@ -39,11 +39,12 @@ DATASETS = (
     "categorical transient",
     "gaussian robustness",
     "categorical robustness",
-    "gaussian scan",
-    "categorical scan",
+    "gaussian confirmation",
+    "categorical confirmation",
     "prediction1",
     "prediction2",
     both_tasks.BOTH,
+    robustness.BOTH,
 )
 STATEMENTS: tuple[Statement, ...] = (
     *both_tasks.AFTER_CHANGE,
@@ -73,11 +74,13 @@ class Claim(NamedTuple):
 def evaluate(datasets: Mapping[str, xr.Dataset]) -> list[Claim]:
     """All claims whose dataset is there, under its name of DATASETS, and the formulas, which need none.
 
-    Both grids make up "both tasks" by themselves.
+    Both grids make up "both tasks" by themselves, and both tasks' regrets "both robustness".
     """
     datasets = dict(datasets)
     if "gaussian" in datasets and "categorical" in datasets:
         datasets[both_tasks.BOTH] = both_tasks.joined_grids(datasets)
+    if "gaussian robustness" in datasets and "categorical robustness" in datasets:
+        datasets[robustness.BOTH] = robustness.joined_regrets(datasets)
     judged = [judge(statement, datasets[statement.dataset]) for statement in STATEMENTS if statement.dataset in datasets]
     return [*judged, *(judge_formula(formula) for formula in FORMULAS)]
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from volatilis.paper.claims.checks import both, close_to_exact, ranking, same, serves_not_both, steadier
-from volatilis.paper.claims.curves import excess_grows, excess_larger_right
+from volatilis.paper.claims.curves import excess_grows, excess_larger_right, ratio_grows
 from volatilis.paper.claims.ratios import CLOSE, MUCH, SIMILAR, at_most, more, typically
 from volatilis.paper.claims.views import EXACT, After, Check, Statement
 from volatilis.paper.settings import CATEGORICAL, GAUSSIAN, NOISE_NAMES
@@ -115,9 +115,17 @@ AFTER_CHANGE = (
     ),
     categorical_after(
         "categorical-varsmile-course",
-        "After a change VarSMiLe behaves as in the Gaussian task: at high noise first better, later worse than pf20.",
+        "After a change VarSMiLe behaves similarly to the Gaussian task, a strict reading: at high noise first better, later "
+        "worse than pf20.",
         "similar",
         both(ranking(("VarSMiLe",), ("pf20",), at=After(1, "early")), ranking(("pf20",), ("VarSMiLe",), at=After(1, "late"))),
+    ),
+    categorical_after(
+        "categorical-varsmile-course-loose",
+        "The same, a loose reading: at high noise VarSMiLe loses ground to pf20 (here: the ratio of their errors is larger in "
+        "the last fifth of the steps than in the first).",
+        "similar",
+        ratio_grows("VarSMiLe", "pf20", 1),
     ),
 )
 

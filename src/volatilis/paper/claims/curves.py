@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from volatilis.paper.claims.checks import excess_share
+from volatilis.paper.claims.ratios import log_error_ratio
 from volatilis.paper.claims.statistics import (
     Estimate,
     MissingDataError,
@@ -159,30 +160,50 @@ def narrow(learners: Sequence[str], panel: str, bound: float) -> Check:
 
 
 def true_p_c_is_best(learners: Sequence[str]) -> Check:
-    """In a scan of the assumed p_c no other has a lower error than the true one by a difference that counts among all tried."""
+    """Of all p_c tried in a scan the best one is no better than the true one on fresh sequences, for each learner and panel."""
 
     def check(view: View) -> Outcome:
-        tried, tests, shares, lower = view.coordinate("tried"), {}, {}, {}
-        exact = view.values("error_at_assumed", EXACT)
+        tests, shares, lower = {}, {}, {}
+        exact = view.values("error_at_assumed", EXACT)[:, 0]
         for panel, who in itertools.product(range(len(PANELS)), learners):
-            errors = view.values("error_at_assumed", who)[panel]
-            usable = np.isfinite(errors).all(axis=1)
-            true = int(np.argmin(np.abs(np.log(tried / view.coordinate("assumed")[panel]))))
-            best = int(np.argmin(np.where(usable, errors.mean(axis=1), np.inf)))
-            gap = (errors - errors[true])[usable]
-            name = f"{who} in panel {PANELS[panel]} with p_c {tried[best] / tried[true]:.2g} times"
-            tests[name] = at_point(gap, int(np.sum(usable[:best])))
-            excess = [float((errors[place] - exact[panel][true]).mean()) for place in (true, best)]
+            with_true, with_best = view.values("error_at_assumed", who)[panel]
+            times = float(view.dataset.best.sel(learner=view.name(who)).values[panel])
+            name = f"{who} in panel {PANELS[panel]} with p_c {times:.2g} times"
+            tests[name] = stratified(with_best - with_true)
+            excess = [float(np.mean(errors - exact[panel])) for errors in (with_true, with_best)]
             shares[name] = f"excess over Exact Bayes {excess[0]:.3g}, there {excess[1]:.3g}"
             lower[name] = excess[0] > 0.0 and excess[1] < (1.0 - degree(NOTABLE)) * excess[0]
-        tries = len(tests) * len(tried)
-        against = [name for name, test in tests.items() if test.sign(tries) < 0]
+        against = [name for name, test in tests.items() if test.sign(len(tests)) < 0]
         perhaps = [name for name in tests if lower[name] and name not in against]
         parts = [f"another p_c is better: {'; '.join(f'{name} ({shares[name]})' for name in against)}"] if against else []
         parts += [f"perhaps better: {'; '.join(f'{name} ({shares[name]})' for name in perhaps)}"] if perhaps else []
-        method = f"paired t-test over seeds, noise pooled over the {NEIGHBOURS} nearest p_c, among {tries} tries"
+        method = f"paired t-test over {exact.shape[1]} fresh seeds, the best of a scan against p_c', among {len(tests)} tries"
         truth = False if against else None if perhaps else True
         return Outcome(". ".join(parts) or "none is better", truth, f"{weakest(tests)}; {method}")
+
+    return check
+
+
+def same_order(learners: Sequence[str]) -> Check:
+    """In both tasks the learners come in the same order of mean regret, panel by panel: rank correlation above chance.
+
+    Chance: any order in any panel. The squared differences of ranks are summed over panels; their distribution is exact.
+    """
+
+    def check(view: View) -> Outcome:
+        regrets = np.array([view.values("regret", who).mean(axis=(2, 3)) for who in learners])  # learner x task x panel
+        ranks = np.argsort(np.argsort(regrets, axis=0), axis=0)
+        squares = ((ranks[:, 0] - ranks[:, 1]) ** 2).sum(axis=0)  # panel
+        count = len(learners)
+        single = np.bincount([sum((i - j) ** 2 for i, j in enumerate(order)) for order in itertools.permutations(range(count))])
+        chances = np.ones(1)
+        for _ in squares:
+            chances = np.convolve(chances, single / single.sum())
+        alike, unlike = float(chances[: squares.sum() + 1].sum()), float(chances[squares.sum() :].sum())
+        correlations = 1.0 - 6.0 * squares / (count * (count**2 - 1.0))
+        text = "rank correlation: " + ", ".join(f"panel {panel} {r:.2f}" for panel, r in zip(PANELS, correlations, strict=True))
+        truth = True if alike < level() else False if unlike < level() else None
+        return Outcome(text, truth, f"as much alike by chance: p {p_text(alike)}; ranks of mean regrets of {count} learners")
 
     return check
 
@@ -198,6 +219,18 @@ def excess_grows(learner: str, setting: int) -> Check:
         test = difference(shares[1], shares[0])
         text = f"{learner} above Exact Bayes by {shares[0].estimate:.0%} early, {shares[1].estimate:.0%} late"
         return Outcome(text, every({learner: test}), f"growth {test}; {After(setting).method(view)}")
+
+    return check
+
+
+def ratio_grows(learner: str, other: str, setting: int) -> Check:
+    """The error of one learner relative to that of another is larger late than early."""
+
+    def check(view: View) -> Outcome:
+        early, late = (log_error_ratio(view, After(setting, phase), learner, other) for phase in ("early", "late"))
+        test = difference(late, early)
+        text = f"{learner} / {other} {math.exp(early.estimate):.3g} early, {math.exp(late.estimate):.3g} late"
+        return Outcome(text, every({learner: test}), f"growth of the log ratio {test}; {After(setting).method(view)}")
 
     return check
 

@@ -241,7 +241,7 @@ def in_words(at: Source, tests: dict[str, Estimate]) -> str:
 def interval(test: Estimate) -> str:
     """The ratio, and its 99 % interval."""
     low, high = (math.exp(test.estimate + side * test.half_width) for side in (-1.0, 1.0))
-    return f"{math.exp(test.estimate):.3g} ({low:.3g} to {high:.3g})"
+    return f"{math.exp(test.estimate):.4g} ({low:.4g} to {high:.4g})"
 
 
 def interval_method(view: View, at: Source) -> str:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 EXACT = "Exact Bayes"
 PANELS = "ABCD"
-ORDER = ("panel", "setting", "noise", "p_c", "tried", "n", "seed")
+ORDER = ("task", "panel", "setting", "noise", "p_c", "assuming", "n", "seed")
 
 Cells = Callable[[np.ndarray, np.ndarray], np.ndarray]  # from noise and p_c of the cells to which of them are meant
 

@@ -6,6 +6,9 @@ Published   Every learner, pf, MP, SOR and Exact Bayes too, takes the value of i
 Done right  Those whose parameter is p_c assume p_c', the others are tuned freely on other sequences. The regret is the error
             above that of Exact Bayes with the true p_c, on the same sequence.
 
+Whether another p_c than the true one is better is decided on fresh sequences (`confirmation`): the best of many tried on three
+sequences is the best there by chance, too.
+
 A *group* is what the authors had: three sequences, one search, one set of curves. The curves of ten groups tell how much such a
 set is a matter of chance, the choice of parameters included.
 
@@ -14,7 +17,7 @@ In the published way Merge20 stands for Exact Bayes, whose error it has to about
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -40,6 +43,7 @@ ORIGINALS = ("Nas10", "Nas12")  # not in these figures
 STAND_IN = 20  # hypotheses of the Merge that stands for Exact Bayes
 STRIDES = (64, 8, 1)  # on a grid of hundreds every 64th value is tried, then closer around the best
 AROUND = 10  # Exact Bayes, pf20 and MP20 try the p_c so many steps around p_c': a factor of six each way
+FRESH, FRESH_GROUPS = 10_000, 10  # the first of the fresh sequences, and how many groups of them
 REACH, NARROW_REACH, OFTEN = 4, 1, 0.005  # how far from the true p_c, in steps of the grid, Exact Bayes may be at its best
 
 
@@ -238,19 +242,51 @@ def _errors(
 
 def scan(context: Context, task: str) -> xr.Dataset:
     """error at p_c' of the learners whose parameter is p_c, against the p_c they assume: panel x learner x tried x seed."""
+    found = scanned(context, task)
+    errors = np.array([searched.errors for searched in found.values()]).transpose(2, 0, 1, 3)
+    errors = np.where(np.isfinite(errors), errors, np.nan)
+    return _at_assumed(context, task, found, errors, {"tried": RATES_TRIED})
+
+
+def scanned(context: Context, task: str) -> dict[str, Searched]:
+    """The search of the learners whose parameter is p_c."""
+    return {name: searched for name, searched in search(context, task, 0).items() if name not in TUNED[task]}
+
+
+def confirmation(context: Context, task: str) -> xr.Dataset:
+    """The same on fresh sequences, with the true p_c and with the best of the scan: panel x learner x assuming x seed.
+
+    The coordinate `best` (panel x learner) is that p_c as a multiple of the true one.
+    """
+    found, panels, size = scanned(context, task), panels_of(task), context.size
+    assumed = np.array([panel.p_c for panel in panels])
+    best = np.array([searched.best() for searched in found.values()]).T
+    cells = []
+    for k, panel in enumerate(panels):
+        family = family_of(task, panel.noise)
+        learners = {f"{name} true": make(name, family, panel.p_c) for name in found}
+        learners |= {f"{name} best": make(name, family, float(best[k, i])) for i, name in enumerate(found)}
+        environment = ChangingEnvironment(family, panel.p_c)
+        cells.append(Cell(environment, size.robustness_steps, make(EXACT, family, panel.p_c), learners))
+    plan = Plan(f"{task}-confirmation-{size.name}", tuple(cells), FRESH_GROUPS * size.robustness_seeds, first=FRESH)
+    errors = context.sweep(plan).error.values[1:].reshape(2, len(found), len(panels), -1).transpose(2, 1, 0, 3)
+    dataset = _at_assumed(context, task, found, errors, {"assuming": ["true", "best"]})
+    return dataset.assign_coords(best=(("panel", "learner"), best / assumed[:, None]))
+
+
+def _at_assumed(context: Context, task: str, names: Iterable[str], errors: np.ndarray, third: Mapping[str, object]) -> xr.Dataset:
+    """panel x learner x a third dimension x seed; SOR under its plain name is done right."""
     import xarray as xr
 
-    found = {name: searched.errors for name, searched in search(context, task, 0).items() if name not in TUNED[task]}
-    names = {name: name.replace(" right", "") if "right" in name else name for name in found}
-    labels = [f"{name} (published)" if name.startswith("SOR") and "right" not in name else names[name] for name in found]
     panels = panels_of(task)
+    labels = [
+        f"{name} (published)" if name.startswith("SOR") and "right" not in name else name.removesuffix(" right") for name in names
+    ]
     coordinates = {
         "learner": labels,
-        "tried": RATES_TRIED,
+        **third,
         "noise": ("panel", [panel.noise for panel in panels]),
         "assumed": ("panel", [panel.p_c for panel in panels]),
     }
-    errors = np.array(list(found.values())).transpose(2, 0, 1, 3)
-    errors = np.where(np.isfinite(errors), errors, np.nan)
-    data = {"error_at_assumed": (("panel", "learner", "tried", "seed"), errors)}
+    data = {"error_at_assumed": (("panel", "learner", *third, "seed"), errors)}
     return xr.Dataset(data, coordinates, {"task": task, "noise_name": NOISE_NAMES[task], "size": context.size.name})

@@ -41,7 +41,8 @@ __all__ = [
 
 LEVEL = 0.0027  # outside three standard deviations of a normal distribution
 EXACT = "Exact Bayes"
-ORIGINALS = ("Nas10", "Nas12")  # whose figures are S1 and S2
+ORIGINALS = ("Nas10", "Nas12")
+SUPPLEMENTS = {"2": "S1", "3": "S2"}  # the figures of these
 ROUNDING = 1e-12  # of sums of errors
 FEW = 5  # samples: fewer tell no spread
 HEAVY_TAILED = ("MP1", "MP10", "MP20", "Nas10")  # a change missed, or taken for one, may shift them for very long
@@ -132,17 +133,27 @@ def compare_all(
     data = {**datasets, **(replications or {})}
     compared = {}
     for task, (after, cells, regrets) in FIGURES.items():
-        for suffix, figure, compare, theirs in (
-            (" transient", after, compare_transient, reference.transient),
-            ("", cells, compare_grid, reference.grid),
-            (" robustness", regrets, compare_robustness, reference.robustness),
+        for suffix, figure, compare, kind in (
+            (" transient", after, compare_transient, "transient"),
+            ("", cells, compare_grid, "grid"),
+            (" robustness", regrets, compare_robustness, "robustness"),
         ):
+            theirs = getattr(reference, kind)
             if f"{task}{suffix}" in datasets and theirs is not None and (theirs.task == task).any():
-                compared[figure] = compare(data[f"{task}{suffix}"], reference)
+                for key, part in _figures(figure, theirs):
+                    compared[key] = compare(data[f"{task}{suffix}"], reference._replace(**{kind: part}))
     for name, figure, theirs in (("prediction1", "10", reference.first), ("prediction2", "11", reference.second)):
         if name in datasets and theirs is not None:
             compared[figure] = compare_predictions(data[name], reference)
-    return _originals_apart(compared)
+    return compared
+
+
+def _figures(figure: str, theirs: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
+    """Nas10 and Nas12 as originally published have supplementary figures of their own."""
+    original = theirs.learner.isin(ORIGINALS)
+    if figure not in SUPPLEMENTS or not original.any():
+        return [(figure, theirs)]
+    return [(figure, theirs[~original]), (SUPPLEMENTS[figure], theirs[original])]
 
 
 # --- joining -------------------------------------------------------------------------------------------------------------
@@ -202,18 +213,3 @@ def _judged(frame: pd.DataFrame) -> pd.DataFrame:
         z = np.where(np.abs(gap) <= ROUNDING, 0.0, gap / error)  # 0 by construction: Exact Bayes at p_c' in Figures 8 and 9
     limit = stdtrit(freedom, 1.0 - LEVEL / 2.0)
     return frame.assign(error=error, z=z, limit=limit, agrees=np.abs(z) <= limit)
-
-
-def _originals_apart(compared: dict[str, Compared]) -> dict[str, Compared]:
-    """Nas10 and Nas12 as originally published have supplementary figures of their own."""
-    apart = dict(compared)
-    for figure, supplement in (("2", "S1"), ("3", "S2")):
-        if figure in compared:
-            whole = compared[figure]
-            original = whole.frame.learner.isin(ORIGINALS)
-            apart[figure] = Compared(
-                whole.frame[~original].reset_index(drop=True), whole.published - int(original.sum()), whole.left_out
-            )
-            if original.any():
-                apart[supplement] = Compared(whole.frame[original].reset_index(drop=True), int(original.sum()), ())
-    return apart
