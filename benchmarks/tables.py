@@ -29,7 +29,7 @@ try:
     app(sys.argv[1:], standalone_mode=False)
 finally:
     used = time.process_time()
-    from volatilis.paper.ledger import most_memory  # what the command does not import is not its time
+    from volatilis.paper.writing import most_memory  # what the command does not import is not its time
     print(json.dumps([used, most_memory()]), file=sys.stderr)
 """
 

@@ -15,7 +15,7 @@ import numpy as np
 PROGRAM = """
 import atexit, sys
 from volatilis.cli import main
-from volatilis.paper.ledger import most_memory
+from volatilis.paper.writing import most_memory
 atexit.register(lambda: print("memory:", most_memory(), file=sys.stderr))
 main()
 """

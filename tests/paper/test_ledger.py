@@ -7,8 +7,8 @@ import time
 
 import pytest
 
-from volatilis.paper import ledger as module
-from volatilis.paper.ledger import Cost, Ledger
+from volatilis.paper import writing as module
+from volatilis.paper.writing import Cost, Ledger
 
 
 class Clock:

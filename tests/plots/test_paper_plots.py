@@ -13,7 +13,7 @@ import xarray as xr
 from matplotlib.figure import Figure
 
 from volatilis.paper.figures import AFTER_CHANGE, BY_DISTANCE, HEAT_MAPS, NASSAR, SUMMARY
-from volatilis.plots import _parts, curves, generative_model, memory, predictions, steady_state, style
+from volatilis.plots import _parts, curves, generative_model, predictions, steady_state, style
 
 COUNTED = [f"{kind}{n}" for kind in ("pf", "MP", "SOR") for n in (1, 10, 20)]
 TUNED = ["VarSMiLe", "SMiLe", "Leaky", "Nas10*", "Nas12*", "Nas10", "Nas12"]
@@ -365,7 +365,7 @@ def test_second_prediction(variant: str) -> None:
 
 @pytest.mark.parametrize("seeds", [1, 3])
 def test_memory(seeds: int) -> None:
-    figure = drawn(memory.draw, distances(seeds), size=memory.size(4))
+    figure = drawn(curves.draw_memory, distances(seeds), size=curves.memory_size(4))
     assert len(figure.axes) == 4
     assert figure.axes[0].get_title(loc="left") == r"Gaussian, $\sigma$ = 0.1, $p_c$ = 0.01"
     assert len(legend_names(figure)) == 9
@@ -381,8 +381,8 @@ def test_a_missing_learner_is_left_out() -> None:
     assert len(drawn(predictions.draw_first, surprises("delta").drop_sel(learner="pf20")).axes) == 3
     assert len(drawn(predictions.draw_second, surprises("p").drop_sel(learner="pf20")).axes) == 3
     without = distances().drop_sel(kind="SOR", one_learner="Leaky")
-    assert len(legend_names(drawn(memory.draw, without))) == 7
-    assert len(legend_names(drawn(memory.draw, distances().drop_vars(["one_unit", "one_learner"])))) == 4
+    assert len(legend_names(drawn(curves.draw_memory, without))) == 7
+    assert len(legend_names(drawn(curves.draw_memory, distances().drop_vars(["one_unit", "one_learner"])))) == 4
 
 
 def test_values_that_are_all_missing_still_draw() -> None:
@@ -392,7 +392,7 @@ def test_values_that_are_all_missing_still_draw() -> None:
         (curves.draw_wrong_rate, regrets()),
         (predictions.draw_first, surprises("delta")),
         (predictions.draw_second, surprises("p")),
-        (memory.draw, distances()),
+        (curves.draw_memory, distances()),
     ):
         assert drawn(draw, dataset * np.nan).axes
 

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 from volatilis.experiments.sweep import Plan, sweep
-from volatilis.paper.ledger import Ledger
 from volatilis.paper.settings import Environment, Size
 from volatilis.paper.tuned import Best, tune_all, use_published
+from volatilis.paper.writing import Ledger
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -14,14 +14,13 @@ import numpy as np
 
 from volatilis._core.files import write_text
 from volatilis.html import paper as page
-from volatilis.paper import hypotheses, published, tuned
-from volatilis.paper.claims import Claim, readings
+from volatilis.paper import published, tuned
+from volatilis.paper.claims import Claim, counts_by_reading, predictions
 from volatilis.paper.context import Context, PaperRequest
 from volatilis.paper.errata import ERRATA
 from volatilis.paper.figures import Data, Drawn, simulations
-from volatilis.paper.ledger import Cost
 from volatilis.paper.settings import NOISE_NAMES, NOISES, RATES, TASKS
-from volatilis.paper.writing import csv_name, save_run, save_table
+from volatilis.paper.writing import Cost, csv_name, save_run, save_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,7 +38,7 @@ def write_report(
     figures = [_figure(item, context, data, comparisons.get(item.figure.key)) for item in drawn]
     values = tuned.table(context.size, context.folder / "store", context.reference)
     save_tables(context.folder / "data", data, values, kept)
-    save_table(readings.counts(data), context.folder / "data" / "readings.csv")
+    save_table(counts_by_reading(data), context.folder / "data" / "readings.csv")
     facts = facts_of_run(request, context)  # once all is computed
     save_run(facts, context.ledger, context.folder)
     content = page.Report(
@@ -73,7 +72,7 @@ def save_tables(folder: pathlib.Path, data: Data, tuned_values: pd.DataFrame, ke
     """Tables 1 and 2 of the paper, the tuned parameters and how near Merge is, where there is the data for them."""
     import pandas as pd
 
-    for number, table in ((1, hypotheses.table_1), (2, hypotheses.table_2)):
+    for number, table in ((1, predictions.table_1), (2, predictions.table_2)):
         if f"prediction{number}" in data:
             save_table(table(data[f"prediction{number}"]), folder / f"table_{number}.csv")
     if len(tuned_values):
@@ -115,9 +114,9 @@ def notes(item: Drawn, context: Context, data: Data) -> list[str]:
         case "3" | "6" if context.near:
             return [_nearness(context, data, TASKS[0] if item.figure.key == "3" else TASKS[1])]
         case "10":
-            return _table_lines(hypotheses.table_1(data["prediction1"]))
+            return _table_lines(predictions.table_1(data["prediction1"]))
         case "11":
-            return _table_lines(hypotheses.table_2(data["prediction2"]))
+            return _table_lines(predictions.table_2(data["prediction2"]))
     return []
 
 

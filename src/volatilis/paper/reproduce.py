@@ -20,11 +20,10 @@ from volatilis.paper import published
 from volatilis.paper.claims import Claim
 from volatilis.paper.context import Context, PaperRequest
 from volatilis.paper.figures import FIGURES, SIMULATE, Data, Drawn, Figure, replications
-from volatilis.paper.ledger import Ledger
 from volatilis.paper.published.files import tuned_values
 from volatilis.paper.report import write_report
 from volatilis.paper.settings import SIZES
-from volatilis.paper.writing import output_folder, room_in, save_dataset, save_picture, save_table
+from volatilis.paper.writing import Ledger, output_folder, room_in, save_dataset, save_picture, save_table
 
 
 class PaperResult(NamedTuple):
@@ -53,7 +52,7 @@ def reproduce(request: PaperRequest) -> PaperResult:
             ledger=ledger,
         )
         data = simulate(context, [name for name in SIMULATE if any(name in figure.needs for figure in figures)])
-        again = replications.samples(context, request.replications) if request.replications else {}
+        again = replications.samples(context, request.replications, data) if request.replications else {}
         with ledger.part("claims"):
             claims = judged.evaluate(data)
             save_claims(claims, folder, request.size)

@@ -10,8 +10,8 @@ import pytest
 import xarray as xr
 from scipy import stats
 
-from volatilis.paper import claims, hypotheses
-from volatilis.paper.claims import FORMULAS, formulas, identities
+from volatilis.paper import claims
+from volatilis.paper.claims import FORMULAS, formulas, identities, predictions
 from volatilis.paper.claims.checks import close_to_exact, flat, ranking, same, serves_not_both, similar, smaller_at, steadier
 from volatilis.paper.claims.curves import (
     at_point,
@@ -663,7 +663,7 @@ def test_a_prior_that_is_not_used() -> None:
 def test_the_numbers_on_the_predictions_are_those_of_the_tables_of_hypotheses() -> None:
     """In the claims as in Tables 1 and 2: the same difference, the same slopes, the same standard errors."""
     first, second = prediction_1(), prediction_2()
-    rows = hypotheses.table_1(first), hypotheses.table_2(second)
+    rows = predictions.table_1(first), predictions.table_2(second)
     for key, measure, column, table, data in (
         ("1-bayes-factor", "bayes_factor", "difference", rows[0], {"prediction1": first}),
         ("1-bayes-factor-slope", "bayes_factor", "slope", rows[0], {"prediction1": first}),

@@ -15,7 +15,7 @@ import xarray as xr
 from scipy import stats
 
 from tests.helpers.paths import REFERENCE, needs_reference
-from volatilis.paper import hypotheses
+from volatilis.paper.claims import predictions as hypotheses
 from volatilis.paper.figures import predictions
 from volatilis.paper.figures.predictions import (
     DELTAS,

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from volatilis.paper.claims import both_tasks, categorical, formulas, gaussian, identities, predictions, proofs, robustness
 from volatilis.paper.claims.formulas import EXACT_TO, Formula
-from volatilis.paper.claims.statistics import MissingDataError, Outcome
+from volatilis.paper.claims.statistics import STATED, MissingDataError, Outcome, Reading, read_as
 from volatilis.paper.claims.views import Statement, View
 
 if TYPE_CHECKING:
@@ -142,6 +142,35 @@ def judge_formula(formula: Formula) -> Claim:
         verdict=HOLDS if printed <= EXACT_TO else FAILS,
         uncertainty=f"computed, no simulation; equal means to {EXACT_TO:g}",
     )
+
+
+# --- other readings of the words: stricter and looser ones, and other levels of a test ----------------------------------
+
+READINGS = (
+    STATED,
+    Reading("words of degree twice as wide (close 20 %, similar 50 %)", stretch=2.0),
+    Reading("half as wide (close 5 %, similar 12.5 %)", stretch=0.5),
+    Reading("a difference counts below p = 0.05", level=0.05),
+    Reading("a difference counts below p = 0.001", level=0.001),
+)
+
+
+def counts_by_reading(datasets: Mapping[str, xr.Dataset]) -> pd.DataFrame:
+    """One row per reading: how many claims have which verdict, and how many have another than as stated."""
+    import pandas as pd
+
+    rows: list[dict[str, str | int]] = []
+    stated: dict[str, str] = {}
+    for reading in READINGS:
+        with read_as(reading):
+            verdicts = {claim.key: claim.verdict for claim in evaluate(datasets)}
+        stated = stated or verdicts
+        counted = Counter(verdicts.values())
+        changed = sum(verdicts[key] != stated[key] for key in verdicts)
+        rows.append(
+            {"reading": reading.name} | {v: counted[v] for v in (HOLDS, PUBLISHED_ONLY, FAILS, OPEN)} | {"changed": changed}
+        )
+    return pd.DataFrame(rows)
 
 
 # --- on a terminal or in a pipe: one paragraph each ----------------------------------------------------------------------

@@ -9,7 +9,6 @@ from volatilis.paper.context import Context
 from volatilis.paper.figures import predictions, robustness, simulations
 from volatilis.paper.settings import CATEGORICAL, DRAWN, GAUSSIAN
 from volatilis.plots import curves, generative_model, steady_state, style
-from volatilis.plots import memory as memory_plot
 from volatilis.plots import predictions as predictions_plot
 
 if TYPE_CHECKING:
@@ -249,7 +248,7 @@ FIGURES: tuple[Figure, ...] = (
         "Error against memory",
         "Mean squared distance between a learner's estimate and that of Exact Bayes, against the number of hypotheses kept.",
         ("memory",),
-        memory_plot.SIZE,
-        lambda data, figure: memory_plot.draw(data["memory"], figure),
+        curves.MEMORY_SIZE,
+        lambda data, figure: curves.draw_memory(data["memory"], figure),
     ),
 )
