@@ -90,10 +90,10 @@ def test_dots_and_lines_stand_where_the_numbers_say(browser: Browser, made: tupl
     upper = points(paths(browser, ".band.learner-0")[0])[:20, 1]
     edge = (frame.merge_mean + 2 * np.sqrt(frame.merge_variance))[:20]
     np.testing.assert_allclose(upper, np.polyval(up, edge), atol=0.1)
-    found = points(paths(browser, ".triangles.learner-0")[0])
-    changed = frame[frame.merge_adaptation_rate > 0.5]
-    assert len(changed) == group["sums"]["merge"][0] > 0
-    np.testing.assert_allclose(found[:, 0], np.polyval(across, changed.trial), atol=0.1)
+    looked, *_ = group["changes"]
+    found = np.concatenate([points(path)[:1] for path in paths(browser, ".learner-0 .triangle")])
+    assert len(looked["found"]) == group["sums"]["merge"][0] > 0
+    np.testing.assert_allclose(found[:, 0], np.polyval(across, [frame.trial[c[0]] - 0.5 for c in looked["found"]]), atol=0.1)
     assert len(paths(browser, ".start")) == 2
     assert len(re.findall("M", paths(browser, ".missing")[0])) == int(frame.outcome.isna().sum())
 
@@ -204,7 +204,7 @@ def test_pointing_at_a_trial_reads_it(browser: Browser, made: tuple[Report, path
 def test_without_pointing_the_legend_has_the_sums(browser: Browser, made: tuple[Report, pathlib.Path]) -> None:
     cells = browser.run("[...document.querySelectorAll('#readout tr')].map(row => [...row.cells].map(cell => cell.textContent))")
     changes, shannon, error = made[0].data["groups"][0]["sums"]["merge"]
-    assert cells[0] == ["60 trials", "mean error", "Shannon", "high γ"]
+    assert cells[0] == ["60 trials", "mean error", "Shannon", "changes"]
     assert [float(n) for n in cells[3][1:]] == pytest.approx([error, shannon, changes], rel=1e-3)
 
 
@@ -355,8 +355,8 @@ def test_every_kind_of_table_is_drawn(started: Browser, tmp_path: pathlib.Path, 
     started.look(1280, 800)
     started.open(written(tmp_path, content))
     panels = started.run("[...document.querySelectorAll('#frame .title')].map(t => t.firstChild.textContent)")
-    surprise = ["Shannon surprise"] if kind == "few-measures" else ["log Bayes Factor surprise", "adaptation rate"]
-    assert panels == [strip["title"] for strip in content.data["strips"]] + surprise
+    surprise = ["Shannon surprise"] if kind == "few-measures" else ["log Bayes Factor surprise", "adaptation rate γ"]
+    assert panels == [*(strip["title"] for strip in content.data["strips"]), "probability of a change", *surprise]
     assert len(content.data["strips"]) == strips
     for group in content.data["groups"]:
         drawn = sum(len(points(path)) for path in paths(started, ".dots"))

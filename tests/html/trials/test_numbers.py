@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from volatilis.html.trials.page import encoded
+import volatilis as vl
+from volatilis.html.trials.groups import encoded
 from volatilis.tables import reading
 
 from .pages import GAUSSIAN, LEAKY, MERGE, VARSMILE, Report, decoded, order, report, trials
@@ -63,7 +64,18 @@ def test_the_sums_are_what_they_are_said_to_be(made: Report) -> None:
             if label == "leaky":
                 assert (changes, shannon) == (None, None)
             else:
-                assert changes == int((frame[f"{label}_adaptation_rate"] > 0.5).sum())
+                p_c = 0.1 if label == "merge" else 0.1 / 1.1
+                looked = vl.changes(
+                    frame.outcome.to_numpy(),
+                    vl.ExactBayes(vl.Gaussian(1.0, 0.0, 4.0), p_c),
+                    reset=frame.start == 1,
+                    missing="elapse",
+                )
+                assert changes == len(looked.points)
+                (own,) = [entry for entry in group["changes"] if label in entry["labels"]]
+                close(decoded(own["probability"]), looked.probability)
+                assert [row[:4] for row in own["found"]] == [[c.position, c.earliest, c.low, c.high] for c in looked.found]
+                np.testing.assert_allclose([row[4] for row in own["found"]], [c.probability for c in looked.found])
                 assert shannon == pytest.approx(frame[f"{label}_shannon_surprise"].mean())
     assert sum(group["sums"]["merge"][0] for group in made.data["groups"]) > 0
 

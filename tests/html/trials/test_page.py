@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import volatilis as vl
 from tests.helpers.command_line import volatilis
 from volatilis.html.trials import collecting, report_to
 from volatilis.trials import run_table
@@ -54,13 +55,13 @@ def test_a_group_that_is_too_long_is_cut_and_its_sums_are_of_all_trials(tmp_path
     monkeypatch.setattr(collecting, "NUMBERS_PER_GROUP", 100)
     asked = order(tmp_path, trials(3), GAUSSIAN, [MERGE])
     made = report(asked, groups=3)
-    width = 3 + len(made.data["computed"])
+    width = 4 + len(made.data["computed"])  # trial, outcome, prediction, probability of a change
     first = made.data["groups"][0]
     assert sum(len(decoded(group["trial"])) for group in made.data["groups"]) == 300 // width
     assert len(made.data["groups"]) == 1
     assert (first["rows"], len(decoded(first["trial"]))) == (40, 300 // width)
     assert first["sums"]["merge"][1] == pytest.approx(made.result.frame.merge_shannon_surprise[:40].mean())
-    assert "Drawn: the first 1 of 3 groups, of 1 of them only the first trials (sums are of all trials)." in made.html
+    assert "Drawn: the first 1 of 3 groups, of 1 of them only the first trials (changes are found among these; " in made.html
     enough = int(re.search(r"--report-groups (\d+) draws all", made.html)[1])  # type: ignore[index]
     whole = report(asked, groups=enough)
     assert [len(decoded(group["trial"])) for group in whole.data["groups"]] == [40] * 3
@@ -95,7 +96,10 @@ def test_table_and_report_come_from_one_command(table: pathlib.Path) -> None:
     frame, data = pd.read_csv(out), data_of(page.read_text(encoding="utf-8"))
     found = np.concatenate([decoded(group["outcomes"][0]) for group in data["groups"]])
     np.testing.assert_allclose(found, frame.outcome, rtol=0, atol=1e-5)
-    assert sum(group["sums"]["merge"][0] for group in data["groups"]) == int((frame.merge_adaptation_rate > 0.5).sum())
+    first = vl.changes(
+        frame.outcome[:40], vl.ExactBayes(vl.Gaussian(1.0, 0.0, 4.0), 0.1), reset=frame.start[:40] == 1, missing="elapse"
+    )
+    assert data["groups"][0]["sums"]["merge"][0] == len(first.points) > 0
     assert str(page) in got.stderr.replace("\n", "")
 
 

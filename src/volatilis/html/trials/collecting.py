@@ -10,7 +10,7 @@ import numpy as np
 from volatilis import families
 from volatilis.families._base import Family
 from volatilis.html import escape
-from volatilis.html.trials.summaries import Person, Tally
+from volatilis.html.trials.groups import GroupPicture, looks_back
 from volatilis.tables import TableError, column_named, numbers
 from volatilis.trials.engine import Engine, Seen
 from volatilis.trials.groups import Group, Key
@@ -69,30 +69,6 @@ def expects_outcome(strips: Sequence[Strip]) -> bool:
     return all(strip.element is not None for strip in strips if strip.outcome is not None)
 
 
-class GroupPicture:
-    """One group: its first rows, as many as there is room for, and what is summed up over all of them."""
-
-    def __init__(self, key: Key, labels: list[str]) -> None:
-        self.key = key
-        self.rows = self.drawn = self.missing = 0
-        self.person, self.tallies = Person(), {label: Tally() for label in labels}
-        self._pieces: list[np.ndarray] = []
-        self._resets: list[np.ndarray] = []
-
-    def add(self, numbers: np.ndarray, resets: np.ndarray | None) -> None:
-        """numbers: (rows, columns)."""
-        self._pieces.append(numbers)
-        self._resets.append(np.zeros(len(numbers), dtype=bool) if resets is None else resets)
-        self.drawn += len(numbers)
-
-    def numbers(self) -> np.ndarray:
-        return np.concatenate(self._pieces)
-
-    def resets(self) -> np.ndarray:
-        """Where the learners start anew."""
-        return np.flatnonzero(np.concatenate(self._resets))
-
-
 class Collector:
     """A watcher: give it to `run_table`, and its content to `page`, or to `put`, which is called with it at the end."""
 
@@ -122,13 +98,14 @@ class Collector:
         elements = {strip.element for strip in self.strips}
         self.columns: list[Column] = [c for c in engine.columns if c.measure in DRAWN and (c.element or 0) in elements]
         self.prediction = self._prediction_columns()
+        self._looking = len({repr(looks_back(learner)) for learner in engine.examples} - {repr(None)})
         self._means = {label: self._location(label) for label in self.labels}
         self._left = self.room
 
     @property
     def width(self) -> int:
-        """Numbers per trial: its own number, outcomes, predictions, and what was computed."""
-        return 1 + len(self.engine.inputs.outcome) + len(self.prediction) + len(self.columns)
+        """Numbers per trial: its own number, outcomes, predictions, what was computed, and probabilities of a change."""
+        return 1 + len(self.engine.inputs.outcome) + len(self.prediction) + len(self.columns) + self._looking
 
     @property
     def cut(self) -> list[GroupPicture]:
@@ -142,7 +119,8 @@ class Collector:
             if group.key not in self.pictures:
                 if len(self.pictures) == self.limit or self._left < self.width:
                     continue
-                self.pictures[group.key] = GroupPicture(group.key, self.labels)
+                learners = self.engine.inputs.learners(seen.rows, group)
+                self.pictures[group.key] = GroupPicture(group.key, dict(zip(self.labels, learners, strict=True)))
             picture = self.pictures[group.key]
             resets = None if seen.rows.resets is None else seen.rows.resets[group.rows]
             picture.person.add(predictions[group.rows], outcomes[group.rows], self.family)
@@ -151,6 +129,8 @@ class Collector:
             picture.rows += len(outcomes[group.rows])
 
     def end(self) -> None:
+        for picture in self.pictures.values():
+            picture.look_back()
         self._put(self)
 
     # --- what is drawn ---------------------------------------------------------------------------------------------------
@@ -174,7 +154,9 @@ class Collector:
         drawn = [np.mod(v, around) if around < np.inf else v for v in (these, predictions[group.rows])]
         computed = [seen.computed[column.name][group.rows][:, None] for column in self.columns]
         every = np.hstack([numbered[:, None], *drawn, *computed])
-        picture.add(every[:take].copy(), None if resets is None else resets[:take].copy())
+        steps = None if picture.looker is None else self.engine.inputs.steps(seen.rows, group, picture.looker)
+        kept = None if steps is None else (steps[0][:take].copy(), steps[1][:take].copy(), steps[2][:take].copy())
+        picture.add(every[:take].copy(), None if resets is None else resets[:take].copy(), kept)
         self._left -= take * self.width
 
     def _prediction_columns(self) -> tuple[str, ...]:
@@ -214,9 +196,8 @@ class Collector:
     ) -> None:
         picture.missing += int(np.isnan(outcomes).any(axis=1).sum())
         for label, tally in picture.tallies.items():
-            for measure, add in (("adaptation_rate", tally.add_rates), ("shannon_surprise", tally.add_surprise)):
-                if f"{label}_{measure}" in computed:
-                    add(computed[f"{label}_{measure}"][group.rows])
+            if f"{label}_shannon_surprise" in computed:
+                tally.add_surprise(computed[f"{label}_shannon_surprise"][group.rows])
             if self._means[label]:
                 means = np.stack([computed[name][group.rows] for name in self._means[label]], axis=1)
                 tally.add_estimates(means, outcomes, resets, self.family)
@@ -237,7 +218,11 @@ def left_out(collector: Collector) -> list[str]:
     if drawn < summary.groups or cut:
         numbers = summary.rows * collector.width
         enough = max(summary.groups, -(-numbers // NUMBERS_PER_GROUP))
-        cuts = f", of {cut:,} of them only the first trials (sums are of all trials)" if cut else ""
+        cuts = (
+            f", of {cut:,} of them only the first trials (changes are found among these; other sums are of all trials)"
+            if cut
+            else ""
+        )
         around = summary.groups * (BYTES_PER_GROUP + BYTES_PER_COLUMN * collector.width)
         size = f"a page of up to {(numbers * BYTES_PER_NUMBER + around) / 1e6:,.0f} MB"
         more = f"--report-groups {enough} draws all, in {size}; a part of the table needs less."
@@ -256,19 +241,3 @@ def warning_of(collector: Collector) -> str:
     misfits = collector.engine.summary().misfits
     head, texts = "Warning: the model does not fit the outcomes", "".join(f"<p>{escape(text)}.</p>" for text in misfits)
     return f'<details class="notice"><summary>{head}</summary>{texts}</details>' if misfits else ""
-
-
-class Numbers(NamedTuple):
-    """The drawn numbers of a group by what they are; the computed columns in their order."""
-
-    trial: np.ndarray
-    outcomes: list[np.ndarray]
-    predictions: list[np.ndarray]
-    computed: list[np.ndarray]
-
-
-def numbers_of(picture: GroupPicture, collector: Collector) -> Numbers:
-    """What is drawn of a group."""
-    columns = list(picture.numbers().T)
-    first, last = 1 + len(collector.engine.inputs.outcome), 1 + len(collector.engine.inputs.outcome) + len(collector.prediction)
-    return Numbers(columns[0], columns[1:first], columns[first:last], columns[last:])

@@ -37,7 +37,7 @@ function showGroup(index) {
 function sumsOf(group) {
   return DATA.labels.map((label) => {
     const [changes, shannon, error] = group.sums[label];
-    const said = [[changes, "high γ"], [shannon, "Shannon surprise"], [error, "mean error"]];
+    const said = [[changes, "changes"], [shannon, "Shannon surprise"], [error, "mean error"]];
     const parts = said.filter(([value]) => value !== null).map(([value, name]) => name + " " + shown(value));
     return parts.length ? label + ": " + parts.join(", ") : "";
   }).filter(Boolean);

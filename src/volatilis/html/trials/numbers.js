@@ -18,8 +18,14 @@ function groupNumbers(index) {
     outcomes: group.outcomes.map(decoded),
     predictions: group.predictions.map(decoded),
     resets: new Set(group.resets),
+    changes: group.changes.map((looked) => ({ ...looked, probability: decoded(looked.probability) })),
     of: (label, measure, element) => computed.get([label, measure, element || 0].join("\n")),
   };
+}
+
+// What looking back found, for the learners that are in the picture; those with the same p_c found the same.
+function changesShown(numbers, learners) {
+  return numbers.changes.filter((looked) => looked.labels.some((label) => learners.includes(label)));
 }
 
 function hasMeasure(label, measure) {

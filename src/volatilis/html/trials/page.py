@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import colorsys
 import os
 import pathlib
@@ -10,17 +9,15 @@ from collections.abc import Iterable, Sequence
 from importlib.metadata import version
 from urllib.parse import quote, urlencode
 
-import numpy as np
-
 from volatilis.html import Json, data_element, document, escape, facts, filled, resource
-from volatilis.html.trials.collecting import SURPRISES, Collector, GroupPicture, left_out, numbers_of, warning_of
-from volatilis.html.trials.summaries import CHANGE
+from volatilis.html.trials.collecting import SURPRISES, Collector, left_out, warning_of
+from volatilis.html.trials.groups import GroupPicture, group_data, looks_back
 from volatilis.learners._base import Learner
 from volatilis.plots import style
 from volatilis.trials.measures import MEASURES
 
 SCRIPTS = ("numbers.js", "axes.js", "picture.js", "trials.js", "reading.js", "groups.js")
-SUMS = ("high γ", "Shannon", "error")
+SUMS = ("changes", "Shannon", "error")
 MANY = 12  # groups from which on there is a search box
 
 
@@ -168,11 +165,7 @@ def _marks(collector: Collector) -> Iterable[tuple[str, str]]:
         yield from [("band", band)] if "variance" in measures else []
     else:
         yield "no estimate", "The mean was not among the measures that were computed (--measures)."
-    if "adaptation_rate" in measures:
-        yield "triangles", f"Trials with an adaptation rate γ above {CHANGE:g}; not changes: volatilis changes finds those."
-        yield "high γ", "How many of these there are in the group."
-    else:
-        yield "no triangles", "The adaptation rate was not computed: not among --measures, or no learner defines it."
+    yield from _about_changes(collector)
     if any(name.endswith("surprise") for name in measures):
         yield "asinh scale", "Even around 0 and logarithmic far from it, so that small and large surprises can both be seen."
     yield "Shannon", "The mean Shannon surprise of the group's outcomes, in nats."
@@ -182,12 +175,32 @@ def _marks(collector: Collector) -> Iterable[tuple[str, str]]:
     )
 
 
-# --- what the script draws with: the numbers, and a colour for each learner --------------------------------------------
-#
-# An array is {"type": "f4" or "f8", "data": base64 of little-endian floats}: single precision where that is within a millionth of
-# the array's range, double precision where it is not.
+def _about_changes(collector: Collector) -> Iterable[tuple[str, str]]:
+    if any(looks_back(learner) for learner in collector.engine.examples):
+        about = (
+            "Changes, found by looking back over all trials of the group that are drawn: the most probable segmentation under "
+            "exact inference with the family and the learner's p_c. A start is no change."
+        )
+        if collector.family.splits():
+            about += " With outliers it is approximate: one belief for each time of the last change."
+        yield "triangles", about
+        yield "bars at them", "Where the change may be: its 95 % credible set, all times in a gap included. Faint: less probable."
+        yield "probability of a change", "At each trial, given all trials, those after it included; low where the time is unsure."
+        yield "changes", "How many were found in the group."
+    else:
+        yield "no changes", "None of the learners has one probability of a change p_c, with which to look back."
+    if not any(column.measure == "adaptation_rate" for column in collector.columns):
+        yield "no adaptation rate", "The adaptation rate was not computed: not among --measures, or no learner defines it."
+        return
+    yield (
+        "adaptation rate γ",
+        "The probability, given the trials up to this one, that it is the first after a change: how much a learner forgets. "
+        "It is not a change.",
+    )
 
-PRECISION = 1e-6  # of an array's range
+
+# --- what the script draws with: the numbers, and a colour for each learner --------------------------------------------
+
 OTHERS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")  # Okabe and Ito: told apart by all
 ALIKE = 70.0  # a distance in RGB below which two lines are hard to tell apart
 ON_LIGHT = ("#ffffff", 2.5, 0.0)  # paper, contrast that a line needs, and where to look for it: towards black
@@ -198,6 +211,7 @@ def drawn_numbers(collector: Collector) -> dict[str, Json]:
     """Everything the script needs, as JSON."""
     request = collector.engine.request
     measures = [name for name in SURPRISES if any(column.measure == name for column in collector.columns)]
+    pictures = collector.pictures.values()
     return {
         "by": list(collector.engine.inputs.by),
         "labels": collector.labels,
@@ -208,8 +222,7 @@ def drawn_numbers(collector: Collector) -> dict[str, Json]:
         "predictions": list(collector.prediction),
         "computed": [[c.label, c.measure, c.element or 0] for c in collector.columns],
         "measures": [{"name": name, "title": title_of(name), "units": MEASURES[name].units} for name in measures],
-        "change": CHANGE,
-        "groups": [_group(picture, collector) for picture in collector.pictures.values()],
+        "groups": [group_data(picture, collector.engine.inputs.outcome, collector.prediction) for picture in pictures],
     }
 
 
@@ -217,41 +230,6 @@ def title_of(measure: str) -> str:
     """bayes_factor_surprise -> Bayes Factor surprise."""
     names = {"bayes": "Bayes", "factor": "Factor", "shannon": "Shannon", "bayesian": "Bayesian"}
     return " ".join(names.get(word, word) for word in measure.split("_"))
-
-
-def encoded(values: np.ndarray) -> dict[str, str]:
-    """An array in as few bytes as its precision allows."""
-    with np.errstate(over="ignore"):
-        single = values.astype("<f4")
-        finite = np.isfinite(values)
-        kept, meant = single[finite].astype(float), values[finite]
-        size = (meant.max() - meant.min() or abs(meant[0])) if len(meant) else 0.0
-        enough = bool(np.isfinite(kept).all() and (np.abs(kept - meant) <= PRECISION * size).all())
-    data = single if enough else values.astype("<f8")
-    return {"type": "f4" if enough else "f8", "data": base64.b64encode(data.tobytes()).decode()}
-
-
-def _group(picture: GroupPicture, collector: Collector) -> dict[str, Json]:
-    numbers = numbers_of(picture, collector)
-    return {
-        "key": list(picture.key),
-        "rows": picture.rows,
-        "missing": picture.missing,
-        "resets": picture.resets().tolist(),
-        "sums": {label: [t.changes, t.shannon, t.error] for label, t in picture.tallies.items()},
-        "person": picture.person.error,
-        "trial": _numbered(numbers.trial),
-        "outcomes": [encoded(values) for values in numbers.outcomes],
-        "predictions": [encoded(values) for values in numbers.predictions],
-        "computed": [encoded(values) for values in numbers.computed],
-    }
-
-
-def _numbered(trials: np.ndarray) -> Json:
-    """Trials that count up one by one are their first number and how many there are."""
-    if (np.diff(trials) == 1.0).all():
-        return {"first": float(trials[0]), "count": len(trials)}
-    return encoded(trials)
 
 
 # --- colours -----------------------------------------------------------------------------------------------------------------

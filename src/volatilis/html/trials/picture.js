@@ -1,4 +1,5 @@
-// The picture of a group: strips for outcomes and estimates, then surprise, then the adaptation rate, over one axis of trials.
+// The picture of a group: strips for outcomes and estimates, then the probability of a change, surprise and the adaptation rate,
+// over one axis of trials.
 
 const LEFT = 54, RIGHT = 20, BELOW = 34, TITLE = 20, TRIANGLES = 11, GAP = 14;
 
@@ -33,6 +34,10 @@ function panelsOf(numbers, state) {
     range: strip.low === null ? extent(stripArrays(strip, numbers, state), even)
       : strip.around ? [0, strip.around] : [strip.low - 0.06, strip.high + 0.06],
   }));
+  if (changesShown(numbers, state.learners).length) {
+    const range = [-0.03, 1.03], title = "probability of a change", unit = narrow ? "looking back" : "looking back, given all trials";
+    panels.push({ kind: "stems", title, unit, warp: even, range, height: narrow ? 56 : 64 });
+  }
   const lines = (measure) => state.learners.map((label) => numbers.of(label, measure)).filter(Boolean);
   if (state.measure && lines(state.measure.name).length) {
     const { name, title, units } = state.measure, warp = name.endsWith("surprise") ? Math.asinh : even;
@@ -40,10 +45,10 @@ function panelsOf(numbers, state) {
     panels.push({ kind: "line", title, unit, measure: name, warp, range, height: narrow ? 84 : 104 });
   }
   if (lines("adaptation_rate").length) {
-    const rate = { title: "adaptation rate", measure: "adaptation_rate", range: [-0.03, 1.03] };
+    const rate = { title: "adaptation rate γ", measure: "adaptation_rate", range: [-0.03, 1.03] };
     panels.push({ kind: "line", ...rate, warp: even, height: narrow ? 64 : 76 });
   }
-  let top = 2 + TRIANGLES * state.learners.filter((label) => numbers.of(label, "adaptation_rate")).length;
+  let top = 2 + TRIANGLES * changesShown(numbers, state.learners).length;
   panels.forEach((panel) => {
     panel.top = top + TITLE;
     panel.bottom = panel.top + panel.height;
@@ -85,7 +90,7 @@ function draw(frame, numbers, state) {
     const clip = make("clipPath", { id: "panel-" + i }, svg);
     make("rect", { x: LEFT, y: panel.top, width: view.width, height: panel.height }, clip);
     const inside = make("g", { "clip-path": "url(#panel-" + i + ")" }, svg);
-    (panel.kind === "strip" ? drawStrip : drawLines)(inside, panel, numbers, state, view);
+    ({ strip: drawStrip, stems: drawStems, line: drawLines })[panel.kind](inside, panel, numbers, state, view);
   });
   drawChanges(svg, panels, numbers, state, view);
   const cursor = make("g", { class: "cursor" }, svg);
@@ -100,7 +105,7 @@ function drawAxes(svg, panel, view, lowest) {
   make("rect", { x: LEFT, y: panel.top, width: view.width, height: panel.height, class: "field" }, axes);
   const around = panel.strip && panel.strip.around, fixed = panel.strip && panel.strip.low !== null;
   const [low, high] = panel.range, lines = panel.height / 38;
-  const marks = around ? [0, 0.25, 0.5, 0.75, 1].map((share) => share * around) : fixed || panel.measure === "adaptation_rate" ? (panel.height < 90 && !panel.measure ? [0, 1] : [0, 0.5, 1])
+  const marks = around ? [0, 0.25, 0.5, 0.75, 1].map((share) => share * around) : fixed || panel.range[1] === 1.03 ? (panel.height < 90 && panel.strip ? [0, 1] : [0, 0.5, 1])
     : panel.warp === even ? ticks(low, high, lines) : warpedTicks(low, high, (high - low) * 17 / panel.height);
   marks.forEach((mark) => {
     const y = place(panel.y(mark)), name = panel.strip ? panel.strip.names[mark] : undefined;
@@ -156,9 +161,8 @@ function drawMissing(inside, panel, outcome, view) {
 }
 
 function drawLines(inside, panel, numbers, state, view) {
-  const level = panel.measure === "adaptation_rate" ? DATA.change : panel.measure.startsWith("log_bayes") ? 0 : null;
-  if (level !== null) {
-    make("line", { x1: LEFT, x2: LEFT + view.width, y1: panel.y(level), y2: panel.y(level), class: "level" }, inside);
+  if (panel.measure.startsWith("log_bayes")) {
+    make("line", { x1: LEFT, x2: LEFT + view.width, y1: panel.y(0), y2: panel.y(0), class: "level" }, inside);
   }
   state.learners.forEach((label) => {
     const values = numbers.of(label, panel.measure);
@@ -167,27 +171,50 @@ function drawLines(inside, panel, numbers, state, view) {
   });
 }
 
-// A row of triangles per learner above the strips, and a faint line down through them.
-function drawChanges(svg, panels, numbers, state, view) {
-  const strips = panels.filter((panel) => panel.kind === "strip");
-  let y = 2;
-  state.learners.forEach((label) => {
-    const rates = numbers.of(label, "adaptation_rate");
-    if (!rates) { return; }
-    const triangles = new Set(), lines = new Set();
+// How probable a change is at each trial: an upright line as high as that. On one pixel the highest is enough.
+function drawStems(inside, panel, numbers, state, view) {
+  changesShown(numbers, state.learners).reverse().forEach((looked) => {
+    const highest = new Map();
     for (let i = view.first; i < view.last; i += 1) {
-      if (rates[i] > DATA.change && view.trial[i] >= view.low && view.trial[i] <= view.high) {
-        const x = place(view.x(view.trial[i]));
-        triangles.add("M" + x + " " + (y + 8) + "l-4 -7h8z");
-        strips.forEach((panel) => lines.add("M" + x + " " + panel.top + "V" + panel.bottom));
-      }
+      const x = place(view.x(view.trial[i]));
+      if (looked.probability[i] > 0.004) { highest.set(x, Math.max(looked.probability[i], highest.get(x) || 0)); }
     }
-    make("path", { d: [...triangles].join(""), class: "triangles " + hue(label) }, svg);
-    make("path", { d: [...lines].join(""), class: "change " + hue(label) }, svg);
-    if (!triangles.size) { make("text", { x: LEFT, y: y + 5, class: "none " + hue(label) }, svg, "none"); }
+    const d = [...highest].map(([x, value]) => "M" + x + " " + place(panel.y(0)) + "V" + place(panel.y(value))).join("");
+    make("path", { d, class: "stems " + changeHue(looked, numbers) }, inside);
+  });
+}
+
+// A row above the strips for each p_c: a triangle where a change is, a bar over its credible set; of the first also down the strips.
+function drawChanges(svg, panels, numbers, state, view) {
+  const all = panels.filter((panel) => panel.kind === "strip"), half = view.step / 2;
+  let y = 2;
+  changesShown(numbers, state.learners).forEach((looked, i) => {
+    const strips = i === 0 ? all : [];
+    const row = make("g", { class: changeHue(looked, numbers) }, svg);
+    const within = (trial) => Math.min(Math.max(trial, view.low), view.high);
+    let seen = 0;
+    looked.found.forEach(([at, , low, high, probability]) => {
+      const [from, to] = [within(view.trial[low] - half), within(view.trial[high] + half)], opacity = 0.25 + 0.75 * probability;
+      if (to <= from) { return; }
+      const wide = { x: place(view.x(from)), width: Math.max(view.x(to) - view.x(from), 1).toFixed(1) };
+      make("rect", { ...wide, y: y + 3, height: 3, rx: 1.5, class: "credible", opacity: opacity / 2 }, row);
+      strips.forEach((panel) => make("rect", { ...wide, y: panel.top, height: panel.height, class: "credible", opacity: opacity / 8 }, row));
+      if (view.trial[at] < view.low || view.trial[at] > view.high) { return; }
+      const x = place(view.x(view.trial[at] - half));
+      seen += 1;
+      make("path", { d: "M" + x + " " + (y + 9) + "l-4 -8h8z", class: "triangle", opacity }, row);
+      const d = strips.map((panel) => "M" + x + " " + panel.top + "V" + panel.bottom).join("");
+      make("path", { d, class: "change", opacity: opacity / 2 }, row);
+    });
+    if (!seen) { make("text", { x: LEFT, y: y + 5, class: "none" }, row, "none"); }
     y += TRIANGLES;
   });
-  if (y > 2) { make("text", { x: LEFT - 6, y: y / 2, class: "tick side" }, svg, "high γ"); }
+  if (y > 2) { make("text", { x: LEFT - 6, y: y / 2, class: "tick side" }, svg, "changes"); }
+}
+
+// A colour of its own where all learners found the same changes, else that of the first learner of several with one p_c.
+function changeHue(looked, numbers) {
+  return numbers.changes.length === 1 ? "found" : hue(looked.labels[0]);
 }
 
 // The first learner's line is the widest: where lines agree, all of them can be seen.

@@ -11,6 +11,7 @@ function redraw() {
   state.drawing = draw(frame, state.numbers, state);
   document.getElementById("whole").hidden = state.range === null;
   read(state.at);
+  fillChanges();
   fillTrials();
 }
 
@@ -34,6 +35,7 @@ function read(at) {
 
 function markers(panel, at) {
   return state.learners.map((label) => {
+    if (panel.kind === "stems") { return [NaN, ""]; }
     const values = panel.kind === "line" ? state.numbers.of(label, panel.measure)
       : panel.strip.element === null ? undefined : state.numbers.of(label, "mean", panel.strip.element);
     return [values ? values[at] : NaN, hue(label)];
@@ -43,8 +45,8 @@ function markers(panel, at) {
 // The legend, the sums of the group and the reading of a trial are one table: a row per thing that is drawn.
 function fillReadout(at) {
   const group = DATA.groups[state.group], trials = group.rows === 1 ? "1 trial" : group.rows + " trials";
-  const heads = at === null ? [trials, "mean error", "Shannon", "high γ"]
-    : ["trial " + trialName(at), DATA.categorical ? "its probability ± 2 SD" : "value ± 2 SD", "surprise", "rate"];
+  const heads = at === null ? [trials, "mean error", "Shannon", "changes"]
+    : ["trial " + trialName(at), DATA.categorical ? "its probability ± 2 SD" : "value ± 2 SD", "surprise", "rate γ"];
   const rows = at === null ? sumRows(group) : trialRows(at);
   [...readout.tHead.rows[0].cells].forEach((cell, i) => { cell.textContent = heads[i]; });
   rows.forEach((cells, i) => cells.forEach((text, k) => { readout.tBodies[0].rows[i].cells[k + 1].textContent = text; }));
@@ -63,7 +65,9 @@ function trialRows(at) {
   const elements = DATA.strips.map((strip) => strip.element).filter((element) => element !== null);
   const came = DATA.categorical ? state.numbers.outcomes[0][at] : undefined;
   const meant = came === undefined ? elements : elements.filter((element) => element === came);  // only the one that came
-  const rows = [[state.numbers.outcomes.map(named).join(" · "), "", ""]];
+  const looked = changesShown(state.numbers, state.learners)[0];
+  const change = looked ? "change: " + shown(Number(looked.probability[at].toFixed(3))) : "";
+  const rows = [[state.numbers.outcomes.map(named).join(" · "), change, ""]];
   const people = state.numbers.predictions.map(DATA.categorical ? named : value);
   if (people.length) { rows.push([people.join(" · "), "", ""]); }
   return rows.concat(DATA.labels.map((label) => {

@@ -1,4 +1,4 @@
-// The trials in view as a table of text, made when it is opened.
+// What is in the picture as tables of text: the changes of the group, and the trials in view, made when it is opened.
 
 const MOST_ROWS = 500, details = document.getElementById("trials");
 
@@ -15,20 +15,43 @@ function trialColumns(numbers) {
   return columns;
 }
 
-function fillTrials() {
-  if (!details.open) { return; }
-  const numbers = state.numbers, columns = trialColumns(numbers);
-  const first = lowerBound(numbers.trial, state.drawing.view.low), last = lowerBound(numbers.trial, state.drawing.view.high);
+// One row per change: where, its credible set, and how probable it is; for each p_c a table.
+function fillChanges() {
+  const all = changesShown(state.numbers, state.learners), box = document.getElementById("changes");
+  const trial = (i) => String(state.numbers.trial[i]);
+  box.hidden = all.length === 0;
+  box.querySelector("summary").textContent = all.map((looked) => {
+    const whose = all.length > 1 ? looked.labels.join(", ") + ": " : "", count = looked.found.length;
+    return whose + count + (count === 1 ? " change found, " : " changes found, ") + shown(looked.expected) + " expected";
+  }).join("; ");
+  box.querySelector("div").replaceChildren(...all.filter((looked) => looked.found.length).map((looked) => {
+    const rows = looked.found.map(([at, earliest, low, high, probability]) => [
+      earliest < at ? trial(earliest) + " to " + trial(at) : trial(at), trial(low), trial(high), shown(Number(probability.toFixed(4)))]);
+    return textTable(["first trial after it", "95 % from", "to", "probability"], rows);
+  }));
+}
+
+function textTable(heads, rows) {
   const table = document.createElement("table"), head = table.createTHead().insertRow(), body = table.createTBody();
-  columns.forEach(([name]) => {
+  heads.forEach((name) => {
     const cell = head.appendChild(document.createElement("th"));
     cell.scope = "col";
     cell.textContent = name;
   });
-  for (let i = first; i < Math.min(last, first + MOST_ROWS); i += 1) {
+  rows.forEach((cells) => {
     const row = body.insertRow();
-    columns.forEach(([, values, write]) => { row.insertCell().textContent = write(values[i]); });
-  }
+    cells.forEach((text) => { row.insertCell().textContent = text; });
+  });
+  return table;
+}
+
+function fillTrials() {
+  if (!details.open) { return; }
+  const numbers = state.numbers, columns = trialColumns(numbers);
+  const first = lowerBound(numbers.trial, state.drawing.view.low), last = lowerBound(numbers.trial, state.drawing.view.high);
+  const rows = [];
+  for (let i = first; i < Math.min(last, first + MOST_ROWS); i += 1) { rows.push(columns.map(([, values, write]) => write(values[i]))); }
+  const table = textTable(columns.map(([name]) => name), rows);
   if (last - first > MOST_ROWS) {
     table.createCaption().textContent = "The first " + MOST_ROWS + " of " + (last - first) + " trials; zoom in for others.";
   }
