@@ -20,9 +20,8 @@ import numpy as np
 from volatilis._core import sources
 from volatilis._core.jobs import Processes, run_kept, worker_count
 from volatilis._core.store import Store, digest
-from volatilis.behaviour.design.experiment import believe_first, observed, outcomes
-from volatilis.behaviour.design.findings import verdicts
-from volatilis.behaviour.design.setting import Setting
+from volatilis.behaviour.design.experiment import believe_first, observed, verdicts
+from volatilis.behaviour.design.setting import Setting, Shown
 from volatilis.predictions.estimators import Sums, sums_first, sums_second
 from volatilis.predictions.hypotheses import BAYES_FACTOR, CANNOT_BE_TOLD, CONFIRMED, CONTRADICTED, NO_PRIOR, SHANNON, TABLES
 from volatilis.predictions.windows import Beliefs
@@ -51,13 +50,13 @@ def data_set(sigma: float, number: int) -> np.ndarray:
     sums: dict[str, list[list[tuple[Sums, Sums]]]] = {truth: [[] for _ in TRIALS] for truth in TRUTHS}
     for seed in np.random.SeedSequence([12, number]).spawn(max(PEOPLE)):
         of_outcomes, of_learner, of_noise = seed.spawn(3)
-        y = outcomes(setting, of_outcomes, max(TRIALS))
-        believed = believe_first(setting, y, of_learner)
+        shown = setting.outcomes(of_outcomes, max(TRIALS))
+        believed = believe_first(setting, shown, of_learner)
         rng = np.random.default_rng(of_noise)
         for truth in TRUTHS:
-            indicator = reflected(truth, y, believed, setting, rng)
+            indicator = reflected(truth, shown, believed, setting, rng)
             for i, trials in enumerate(TRIALS):
-                seen = observed(setting, y, believed, indicator, trials)
+                seen = observed(setting, shown, believed, indicator, trials)
                 sums[truth][i].append((sums_first(seen, setting.first_window), sums_second(seen, setting.second_window)))
     counts = np.zeros((3, len(COLUMNS), len(TRIALS), len(PEOPLE)))
     for truth, hypothesis in TRUTHS.items():
@@ -70,8 +69,9 @@ def data_set(sigma: float, number: int) -> np.ndarray:
     return counts
 
 
-def reflected(truth: str, y: np.ndarray, believed: Beliefs, setting: Setting, rng: np.random.Generator) -> np.ndarray:
+def reflected(truth: str, shown: Shown, believed: Beliefs, setting: Setting, rng: np.random.Generator) -> np.ndarray:
     """The indicator of one person."""
+    y = shown.y
     noise = rng.standard_normal(y.size)
     if truth == "noise":
         return noise
@@ -81,7 +81,7 @@ def reflected(truth: str, y: np.ndarray, believed: Beliefs, setting: Setting, rn
         "S_Sh": believed.shannon,
         "|error|": np.abs(y - believed.mean),
     }
-    chosen = setting.first_window.masks(observed(setting, y, believed, y)).any(axis=(0, 1))
+    chosen = setting.first_window.masks(observed(setting, shown, believed, y)).any(axis=(0, 1))
     return np.asarray(measures[truth] + NOISE * float(measures[truth][chosen].std()) * noise)
 
 

@@ -13,8 +13,17 @@ import volatilis as vl
 from volatilis.predictions import SubjectTrials, analyse
 from volatilis.predictions.estimators import FIRST_LAYOUT, S_SH, SECOND_LAYOUT, pooled_effects, sums_first, sums_second
 from volatilis.predictions.hypotheses import BAYES_FACTOR, NO_PRIOR, SHANNON, judge, pooled_test
-from volatilis.predictions.pooling import Layout, Pooled
-from volatilis.predictions.sensitivity import LEAST_FREEDOM, LEAST_SPARE, can_be_tested, need, power, rounded, sentence
+from volatilis.predictions.pooling import (
+    LEAST_FREEDOM,
+    LEAST_SPARE,
+    Layout,
+    Pooled,
+    can_be_tested,
+    need,
+    power,
+    rounded,
+    sentence,
+)
 from volatilis.predictions.windows import FirstWindow, SecondWindow, believe
 
 from .people import person

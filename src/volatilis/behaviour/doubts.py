@@ -12,12 +12,14 @@ from typing import NamedTuple
 import numpy as np
 
 from volatilis import catalogue
+from volatilis.behaviour.feedback import ALL, NO_NUMBERS
 from volatilis.behaviour.models import Model
 from volatilis.behaviour.people import Doubt, People, Person, Source, Trials, read_people
+from volatilis.behaviour.situations import inner_family
 from volatilis.estimation import check_model
 from volatilis.estimation.models import P_CS, Data, best, described, first_of, reference
 from volatilis.families._base import Family
-from volatilis.running.drivers import OBSERVE, RESET
+from volatilis.running.drivers import ELAPSE, OBSERVE, RESET
 from volatilis.running.pieces import Readouts
 
 NAMED = 5  # people who are named one by one
@@ -54,11 +56,8 @@ def with_doubts(people: People, models: Sequence[Model], source: Source) -> Peop
 
 
 def _doubts(persons: Sequence[Person], models: Sequence[Model], source: Source) -> tuple[Doubt, ...]:
-    """Of the first model, whose family all share. Outcomes in contexts, and choices among them, are not looked at."""
-    if any(part.contexts.size for person in persons for part in person.parts):
-        return ()
-    if any(model.learner.name == "per-context" for model in models):  # changes apart, which no one family and p_c says
-        return ()
+    """Of the first model, whose family all share. With contexts, the outcomes of each are looked at as a sequence of its own."""
+    persons = [person._replace(parts=tuple(one for part in person.parts for one in by_context(part))) for person in persons]
     parts: dict[tuple[tuple[str, float], ...], list[tuple[str, Trials]]] = {}
     for person in persons:
         for part in person.parts:
@@ -73,15 +72,45 @@ def _doubts(persons: Sequence[Person], models: Sequence[Model], source: Source) 
     return (*doubts.values(), *([timing] if timing is not None else []))
 
 
+def by_context(part: Trials) -> list[Trials]:
+    """A sequence for each context, as its own family has it; the part itself where there are no contexts.
+
+    Whether contexts change together or apart, each is a sequence with changes, and time passes while another one is seen.
+    Responses stay only where they are about their row's outcome: not those given after it, nor choices.
+    """
+    if not part.contexts.size:
+        return [part]
+    rows, there = np.asarray(part.values), part.events % RESET == OBSERVE
+    if part.learn == ALL:
+        columns = [(np.nan_to_num(paid).astype(rows.dtype), np.isfinite(paid)) for paid in part.rewards.T]
+    else:
+        values = np.ascontiguousarray(rows[:, 1] if rows.shape[1] == 2 else rows[:, 1:])
+        columns = [(values, there & (rows[:, 0] == c)) for c in range(int(rows[there, 0].max(initial=-1)) + 1)]
+    silent = part.after or part.worth.size > 0
+    starts = part.events // RESET * RESET
+    return [
+        part._replace(
+            values=values,
+            events=(starts + np.where(seen, OBSERVE, ELAPSE)).astype(part.events.dtype),
+            given=np.where(seen & ~silent, part.given, np.nan),
+            contexts=NO_NUMBERS,
+            worth=NO_NUMBERS,
+            rewards=NO_NUMBERS,
+        )
+        for values, seen in columns
+        if seen.any()
+    ]
+
+
 def _family(model: Model, columns: dict[str, float], parts: Sequence[Trials]) -> Family:
     """What is free is as the outcomes suggest: a person may believe something else, and that is no fault of the model."""
     free = model.family.free()
-    family = catalogue.make_family(model.family, {**dict.fromkeys(free, 1.0), **columns})
+    family = inner_family(catalogue.make_family(model.family, {**dict.fromkeys(free, 1.0), **columns}))
     if not free:
         return family
     suggested = family.plausible([part.values[part.events % RESET == OBSERVE] for part in parts])
     found = {name: float(getattr(suggested, name)) for name in free if name in getattr(suggested, "_fields", ())}
-    return catalogue.make_family(model.family, {**dict.fromkeys(free, 1.0), **found, **columns})
+    return inner_family(catalogue.make_family(model.family, {**dict.fromkeys(free, 1.0), **found, **columns}))
 
 
 def _of_outcomes(family: Family, owned: Sequence[tuple[str, Trials]]) -> list[Doubt]:

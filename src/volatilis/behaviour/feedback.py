@@ -27,7 +27,7 @@ class Seen(NamedTuple):
     """Of some trials.
 
     values, absent   outcomes as the learner's family has them, and where there are none
-    contexts         the context of each trial's response; empty where there are no contexts
+    contexts         the context of each trial's response, NaN where it is not known; empty where there are no contexts
     worth            trials x arms: what each arm pays if it pays 1; empty without arms
     rewards          trials x arms: what each arm would have paid; empty where the table does not say
     """
@@ -38,6 +38,10 @@ class Seen(NamedTuple):
     worth: np.ndarray
     rewards: np.ndarray
 
+    def about_coming(self, begins: np.ndarray) -> Seen:
+        """For responses given after the outcome: they are about the coming trial's context, and the last of a block has none."""
+        return self._replace(contexts=np.where(np.append(begins[1:], True), np.nan, np.append(self.contexts[1:], np.nan)))
+
 
 class Feedback:
     """The columns of outcomes, contexts and magnitudes of a table; `numbers` reads one of them."""
@@ -46,13 +50,15 @@ class Feedback:
         self._source, self.columns = source, source.outcomes()
         self._outcomes = np.stack([numbers(name) for name in self.columns], axis=1)
         self._arms = model.chooses_contexts()
-        given = source.given or (source.response if self._arms else None)
+        given = context_column(source, model)
         self._given = None if given is None else numbers(given)
         self._worth = np.stack([numbers(name) for name in source.magnitudes], axis=1) if source.magnitudes else None
         self._check()
 
     def _check(self) -> None:
         source = self._source
+        if source.contexts and self._given is None:
+            raise ValueError("--contexts names the contexts of a column: name it with --given")
         if source.learn not in LEARN:
             raise ValueError(f"learn = {source.learn!r} is not accepted; a person learns from the chosen arm or from all")
         if len(self.columns) > 1 and not self._arms:
@@ -70,6 +76,9 @@ class Feedback:
         if not self._arms:
             if given is None and family.context_width() > 0:
                 raise ValueError(f"{type(family).__name__} has contexts: name the column of each trial's context with --given")
+            if given is not None and family.context_width() == 0:
+                having = "--family 'given:...;contexts=2' has, or --learner 'per-context:...;contexts=2'"
+                raise ValueError(f"--given names contexts, and {type(family).__name__} has none: {having}")
             values, absent = family.observations(self._outcomes[rows, 0], given)
             return Seen(values, absent, NO_NUMBERS if given is None else given, NO_NUMBERS, NO_NUMBERS)
         response.check_learner(learner)
@@ -102,6 +111,11 @@ class Feedback:
         if self._worth is not None and not np.isfinite(self._worth[rows]).all():
             row = rows[int(np.argmax(~np.isfinite(self._worth[rows]).all(axis=1)))] + 1
             raise ValueError(f"row {row}: a magnitude is missing or infinite")
+
+
+def context_column(source: Source, model: Model) -> str | None:
+    """Where the contexts of outcomes stand: of arms it is the choice."""
+    return source.given or (source.response if model.chooses_contexts() else None)
 
 
 def needed_columns(source: Source, parameters: tuple[str, ...]) -> list[tuple[str, str]]:

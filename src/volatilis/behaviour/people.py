@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from volatilis.behaviour.feedback import CHOSEN, NO_NUMBERS, Feedback, needed_columns
+from volatilis.behaviour.feedback import CHOSEN, NO_NUMBERS, Feedback, context_column, needed_columns
 from volatilis.behaviour.models import Model
 from volatilis.catalogue import number
 from volatilis.running.arguments import missing_policy, step_events
@@ -92,6 +92,7 @@ class Source(NamedTuple):
     given      the context of the outcome: a cue; of choices among arms it is the response itself
     magnitudes of choices among arms: what each arm pays if it pays 1
     learn      of choices among arms whose outcomes are all in columns: whether people learn from the chosen one or from all
+    contexts   names of the contexts, in order, where the context, or the chosen arm, is a text
     """
 
     table: str | os.PathLike[str]
@@ -109,6 +110,7 @@ class Source(NamedTuple):
     given: str | None = None
     magnitudes: tuple[str, ...] = ()
     learn: str = CHOSEN
+    contexts: tuple[str, ...] = ()
 
     def outcomes(self) -> tuple[str, ...]:
         """The columns of outcomes."""
@@ -186,9 +188,13 @@ class _Reader:
 
     def __init__(self, path: str, rows: pa.RecordBatch, source: Source, model: Model, parameters: tuple[str, ...]) -> None:
         self._path, self._source, self._model = path, source, model
-        read = self._categories if source.categories else self._numbers
-        self._feedback = Feedback(source, model, lambda name: read(rows, name))
-        self._given = np.full(rows.num_rows, np.nan) if source.response is None else read(rows, source.response)
+
+        def read(name: str) -> np.ndarray:
+            named = source.contexts if name == context_column(source, model) else source.categories
+            return self._named(rows, name, named) if named else self._numbers(rows, name)
+
+        self._feedback = Feedback(source, model, read)
+        self._given = np.full(rows.num_rows, np.nan) if source.response is None else read(source.response)
         self._begins = self._marks(rows, source.reset)
         self._catch = self._marks(rows, source.catch)
         self._blocks = None if source.block is None else np.array(texts(rows.column(source.block)), dtype=object)
@@ -255,16 +261,18 @@ class _Reader:
         try:
             seen = self._feedback.of(rows, self._model, columns)
         except (ValueError, TypeError) as error:
-            raise TableError(
-                f"{self._path}: rows {rows[0] + 1} to {rows[-1] + 1}, column {self._source.outcome!r}: {error}"
-            ) from None
+            where = f"rows {rows[0] + 1} to {rows[-1] + 1}, column {self._source.outcome!r}"
+            raise TableError(f"{self._path}: {where}: {error}") from None
         missing = "elapse" if self._source.missing == "error" and seen.worth.size else self._source.missing
         if seen.absent.any() and missing == "error":
             row = rows[int(np.argmax(seen.absent))] + 1
-            raise TableError(
-                f"{self._path}: row {row}, column {self._source.outcome!r} is missing; --missing elapse or skip accepts that"
-            )
+            where = f"row {row}, column {self._source.outcome!r}"
+            raise TableError(f"{self._path}: {where} is missing; --missing elapse or skip accepts that")
         events, after = step_events(seen.absent, begins, missing), self._source.when == "after"
+        if seen.contexts.size:
+            seen = seen.about_coming(begins) if after else seen
+            scored = scored & ~np.isnan(seen.contexts)
+            seen = seen._replace(contexts=np.nan_to_num(seen.contexts))
         return Trials(seen.values, events, given, scored, after, columns, rows, *seen[2:], self._source.learn)
 
     def _parameter(self, name: str, values: np.ndarray, rows: np.ndarray) -> float:
@@ -280,8 +288,9 @@ class _Reader:
         """Where a column is not 0; a missing value is 0."""
         return np.zeros(rows.num_rows, dtype=bool) if name is None else np.nan_to_num(self._numbers(rows, name)) != 0.0
 
-    def _categories(self, rows: pa.RecordBatch, name: str) -> np.ndarray:
-        codes = {text: float(code) for code, text in enumerate(self._source.categories)}
+    def _named(self, rows: pa.RecordBatch, name: str, names: Sequence[str]) -> np.ndarray:
+        """The places of texts among names."""
+        codes = {text: float(code) for code, text in enumerate(names)}
         values = np.empty(rows.num_rows)
         for i, text in enumerate(texts(rows.column(name))):
             if text is not None and text not in codes:

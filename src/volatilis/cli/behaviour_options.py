@@ -84,6 +84,12 @@ Given = Annotated[
     str | None,
     typer.Option(metavar="COLUMN", help="The context of the outcome, such as a cue: 0, 1, ...", rich_help_panel=COLUMNS),
 ]
+Contexts = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME,...", help="Names of the contexts or arms, in order, where they are texts.", rich_help_panel=COLUMNS
+    ),
+]
 Magnitudes = Annotated[
     str | None,
     typer.Option(metavar="COLUMN,...", help="Of choices among arms: what each arm pays, if it pays 1.", rich_help_panel=COLUMNS),
@@ -130,6 +136,7 @@ class Columns(NamedTuple):
     bounds: Bounds = None
     categories: Categories = None
     given: Given = None
+    contexts: Contexts = None
     magnitudes: Magnitudes = None
     learn: Learn = "chosen"
 
@@ -152,13 +159,15 @@ class Columns(NamedTuple):
             given=self.given,
             magnitudes=names(self.magnitudes or ""),
             learn=self.learn,
+            contexts=names(self.contexts or ""),
         )
 
     def reading(self, table: str) -> RunRequest:
         """Where the outcomes stand, for an estimate of the environment: every block of a person is a sequence."""
         by = (*names(self.by), *names(self.block or ""))
         columns: dict[str, Any] = {"by": ",".join(by), "outcome": self.outcome, "trial": "none", "reset": self.reset}
-        return Trials(**columns, missing=self.missing, categories=self.categories).reading(table)
+        contexts: dict[str, Any] = {"given": self.given, "contexts": self.contexts if self.given else None}
+        return Trials(**columns, **contexts, missing=self.missing, categories=self.categories).reading(table)
 
 
 class PredictionColumns(NamedTuple):
@@ -174,6 +183,10 @@ class PredictionColumns(NamedTuple):
     trial: Trial = None
     missing: Missing = "error"
     bounds: Bounds = None
+    given: Given = None
+    contexts: Contexts = None
+    magnitudes: Magnitudes = None
+    learn: Learn = "chosen"
 
     def source(self, table: str) -> Source:
         shared = self._asdict()

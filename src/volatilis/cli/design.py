@@ -41,6 +41,10 @@ def design(
     subjects: Annotated[str, typer.Option(metavar="N,...", help="Numbers of people.")] = "5,10,20,40",
     trials: Annotated[str, typer.Option(metavar="N,...", help="Numbers of trials each.")] = "100,250,500",
     repeats: Annotated[int, typer.Option(min=1, help="Simulated experiments.")] = 200,
+    given: Annotated[
+        str | None,
+        typer.Option(metavar="random|turns", help="With contexts: how they follow one another; random if not given."),
+    ] = None,
     fit: Annotated[
         bool, typer.Option("--fit", help="Fit every candidate to every simulated person; much slower, less generous.")
     ] = False,
@@ -81,6 +85,7 @@ def design(
             first_window=first_window,
             second_window=second_window,
             own=tuple(own or ()),
+            given=given or "",
         )
         request = command.DesignRequest(
             setting=setting,

@@ -5,8 +5,7 @@ with a measured indicator, `volatilis design` on planned experiments.
 
 windows      trials as the predictions see them, and which of them count as alike
 estimators   averages in the windows, their difference between the sign biases, their slopes
-pooling      one effect over all people, with its error
-sensitivity  whether data are enough for a test, its power, and how much more it takes
+pooling      one effect over all people, with its error; whether data are enough for a test, its power, and how much more it takes
 hypotheses   what Tables 1 and 2 predict, tests over people, verdicts
 analysis     all of it for people with an indicator
 """

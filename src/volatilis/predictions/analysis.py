@@ -34,7 +34,7 @@ from volatilis.predictions.hypotheses import (
     mean_test,
     pooled_test,
 )
-from volatilis.predictions.sensitivity import Need, need
+from volatilis.predictions.pooling import Need, need
 from volatilis.predictions.windows import FirstWindow, SecondWindow, SubjectTrials, check_windows
 
 ROUNDING = 1e-9  # of the largest average in a window

@@ -21,8 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from volatilis.predictions.estimators import DIFFERENCE, S_BF, S_SH, SLOPE
-from volatilis.predictions.pooling import Pooled
-from volatilis.predictions.sensitivity import ENOUGH, can_be_tested, power
+from volatilis.predictions.pooling import ENOUGH, Pooled, can_be_tested, power
 
 BAYES_FACTOR, SHANNON, NO_PRIOR = "the indicator reflects S_BF", "the indicator reflects S_Sh", "the prior is not used"
 # hypothesis -> the predicted sign of each quantity

@@ -14,13 +14,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from volatilis.families import Gaussian
+from volatilis.families import Gaussian, Given
+from volatilis.families._base import Family
 from volatilis.learners._base import Learner
 from volatilis.running.run import run
 from volatilis.running.steps import defined_readouts
 
-SIGNS = (1, -1)
-SIDES = ("before", "after")
+SIGNS, SIDES = (1, -1), ("before", "after")
 ERRORS = tuple(k / 10 for k in range(1, 11))  # the paper's, but for 0, where the signs mean nothing
 PROBABILITIES = tuple(k / 40 for k in range(1, 17))
 LARGEST = 300.0  # log of S_BF: its square is still a double
@@ -41,7 +41,8 @@ class SubjectTrials(NamedTuple):
                      prior standard deviations or, where `reported`, the confidence in its own units
     p, p_0           the outcome's density under the belief and under the prior, times sigma_0; NaN without a learner
     reported         whether `before` and `after` are the person's own confidence
-    begins           where a block begins and the belief is the prior; None: at the first trial only
+    begins           where the belief is the prior: a block begins, or a context is seen for the first time in it; None: at the
+                     first trial only
     shannon          the outcome's Shannon surprise, in nats; None: not known
     """
 
@@ -82,7 +83,7 @@ class SubjectTrials(NamedTuple):
 
 
 class Beliefs(NamedTuple):
-    """What a learner believes about each outcome of a sequence, in the units of the outcomes.
+    """What a learner believes about each outcome of a sequence, in the units of the outcomes; with contexts, about its context.
 
     mean                         of the belief before the outcome
     before, after                standard deviation of the belief before and after the outcome
@@ -107,7 +108,7 @@ class Beliefs(NamedTuple):
     def trials(
         self, y: np.ndarray, prior: Gaussian, indicator: np.ndarray, name: str = "", begins: np.ndarray | None = None
     ) -> SubjectTrials:
-        """The trials of someone who believes this, in units of the prior."""
+        """The trials of someone who believes this, in units of the prior; `begins` as in `SubjectTrials`."""
         scale = prior.sigma_0
         spreads, densities = (self.before / scale, self.after / scale), (self.p * scale, self.p_0 * scale)
         trials = SubjectTrials(name, indicator, self.mean, self.mean, *spreads, *densities, begins=begins, shannon=self.shannon)
@@ -120,15 +121,15 @@ def believe(
     begins: np.ndarray | None = None,
     missing: str = "error",
     seed: int | np.random.SeedSequence = 0,
+    given: np.ndarray | None = None,
 ) -> Beliefs:
-    """Run a learner over outcomes; blocks begin at the first and where `begins` is true."""
+    """Run a learner over outcomes, each in its context if `given`; blocks begin at the first and where `begins` is true."""
     check_belief(learner)
-    if not isinstance(learner.family, Gaussian):
-        raise ValueError(why_gaussian(type(learner.family).__name__))
     starts = np.zeros(y.size, dtype=bool) if begins is None else begins.copy()
-    trace = run(learner, y, seed=seed, reset=starts, missing=missing)
+    family = gaussian_within(learner.family)
+    trace = run(learner, y, seed=seed, reset=starts, missing=missing, given=given)
     surprises = (trace.log_bayes_factor_surprise, trace.shannon_surprise)
-    return beliefs_from(learner.family, y, trace.mean, trace.variance, *surprises, starts)
+    return beliefs_from(family, y, trace.mean, trace.variance, *surprises, starts, given)
 
 
 def beliefs_from(
@@ -139,23 +140,36 @@ def beliefs_from(
     log_bayes_factor: np.ndarray,
     shannon: np.ndarray,
     begins: np.ndarray | None = None,
+    given: np.ndarray | None = None,
 ) -> Beliefs:
-    """From what a learner with this family reads out after each of the outcomes y."""
+    """From what a learner reads out after each of the outcomes y of this family; with contexts, means and variances of all."""
     from scipy import stats
 
-    starts = np.zeros(y.size, dtype=bool) if begins is None else begins.copy()
-    starts[:1] = True
-    deviation = np.sqrt(variance)
+    starts = first_encounters(y, np.zeros(y.size, dtype=bool) if begins is None else begins, None)
+    own = (np.arange(y.size), np.zeros(y.size, dtype=int) if given is None else np.nan_to_num(given).astype(int))
+    means, deviations = mean.reshape(y.size, -1), np.sqrt(variance).reshape(y.size, -1)
     log_p_0 = stats.norm.logpdf(y, family.mu_0, math.hypot(family.sigma, family.sigma_0))
     with np.errstate(over="ignore"):
         p = np.exp(log_p_0 - log_bayes_factor)
-    before = (previous(mean, starts, family.mu_0), previous(deviation, starts, family.sigma_0))
-    return Beliefs(*before, deviation, p, np.exp(log_p_0), log_bayes_factor, shannon)
+    before = (previous(means, starts, family.mu_0)[own], previous(deviations, starts, family.sigma_0)[own])
+    return Beliefs(*before, deviations[own], p, np.exp(log_p_0), log_bayes_factor, shannon)
 
 
 def previous(values: np.ndarray, begins: np.ndarray, first: float) -> np.ndarray:
     """From after each outcome to before it; a block begins with `first`."""
-    return np.where(begins, first, np.concatenate([[first], values[:-1]]))
+    shifted = np.concatenate([np.full_like(values[:1], first), values[:-1]])
+    return np.where(begins.reshape(-1, *[1] * (values.ndim - 1)), first, shifted)
+
+
+def first_encounters(y: np.ndarray, begins: np.ndarray, given: np.ndarray | None) -> np.ndarray:
+    """Where the belief is the prior: a block begins, or it has the first outcome of a context."""
+    starts = begins.copy()
+    starts[:1] = True
+    if given is not None:
+        known = np.flatnonzero(~np.isnan(y))
+        _, places = np.unique(np.stack([np.cumsum(starts)[known], given[known]]), axis=1, return_index=True)
+        starts[known[places]] = True
+    return starts
 
 
 def check_belief(learner: Learner) -> None:
@@ -164,12 +178,19 @@ def check_belief(learner: Learner) -> None:
         raise ValueError(f"{type(learner).__name__} has no belief, only an estimate: it has no surprise to select trials by")
 
 
+def gaussian_within(family: Family) -> Gaussian:
+    """The family itself, or that of its contexts; ValueError where it is not Gaussian."""
+    inner = family.family if isinstance(family, Given) else family
+    if not isinstance(inner, Gaussian):
+        raise ValueError(why_gaussian(type(inner).__name__))
+    return inner
+
+
 def why_gaussian(name: str) -> str:
     """Why another family than the Gaussian is refused."""
-    return (
-        f"the family {name!r} is not accepted: the predictions compare outcomes on the two sides of an estimate, and their proof "
-        "is for outcomes with a Gaussian prior of their mean; gaussian:sigma=...,mu_0=...,sigma_0=... is accepted"
-    )
+    why = "the predictions compare outcomes on the two sides of an estimate, and their proof is for a Gaussian prior of the mean"
+    accepted = "gaussian:sigma=...,mu_0=...,sigma_0=... and, with contexts, 'given:gaussian:...;contexts=...' are"
+    return f"the family {name!r} is not accepted: {why}; {accepted}"
 
 
 # --- windows -------------------------------------------------------------------------------------------------------------
@@ -254,10 +275,8 @@ def check_windows(first: FirstWindow, second: SecondWindow) -> None:
     if len(first.errors) < 2 or min(first.errors) <= 0.0:
         raise ValueError("prediction 1 needs two or more absolute errors, all above 0")
     if len(second.p) and second.p_width >= min(second.p):
-        raise ValueError(
-            f"p_width = {second.p_width:g} is not below the smallest probability, {min(second.p):g}: its window would hold "
-            "outcomes that the belief holds to be impossible, whose Bayes Factor Surprise has no bound"
-        )
+        why = "its window would hold outcomes that the belief holds to be impossible, whose Bayes Factor Surprise has no bound"
+        raise ValueError(f"p_width = {second.p_width:g} is not below the smallest probability, {min(second.p):g}: {why}")
     if len(second.p) < 2 or min(second.p) <= 0.0:
         raise ValueError("prediction 2 needs two or more probabilities, all above 0")
 

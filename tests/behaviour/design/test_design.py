@@ -14,8 +14,10 @@ from scipy import stats
 import volatilis as vl
 from tests.helpers.command_line import volatilis
 from volatilis.behaviour.design import Setting, choose, power, smallest
-from volatilis.behaviour.design.experiment import Power, _predictions_of, _scores, _store, noise_of, wilson
+from volatilis.behaviour.design.experiment import _predictions_of, _scores, noise_of
+from volatilis.behaviour.design.power import Power, _store, wilson
 from volatilis.behaviour.design.sequences import criteria
+from volatilis.behaviour.design.setting import Shown
 from volatilis.behaviour.indicators import FirstWindow, SecondWindow
 from volatilis.predictions.hypotheses import decide
 
@@ -150,18 +152,18 @@ def test_more_people_trials_and_less_noise_find_more() -> None:
 
 def test_learners_are_told_apart_and_a_learner_not_from_itself() -> None:
     found = power(SMALL._replace(response_noise=0.05), 20, workers=1)
-    assert found.findings[-2:] == ("learner nas12_star", "learner varsmile")
-    assert found.share[-2:, 1, 1].min() > 0.9
+    assert found.findings[-4:-2] == ("learner nas12_star", "learner varsmile")
+    assert found.share[-4:-2, 1, 1].min() > 0.9
     twins = power(SMALL._replace(learners=("a=nas12*:p_c=0.1", "b=nas12*:p_c=0.1")), 5, workers=1)
-    assert twins.share[-2:].max() == 0.0
+    assert twins.share[-4:].max() == 0.0
 
 
 def test_scores_of_candidates_by_hand() -> None:
     """-BIC / 2 from sums of normal log densities about each candidate's estimate before the outcome, the best of those tried."""
     seeds = np.random.SeedSequence(3).spawn(4)
     y = np.asarray(vl.ChangingEnvironment(vl.Gaussian(0.5), 0.1).sample(120, seed=2).y)
-    found = _scores(SMALL, SMALL.models(), 1, y, seeds)
-    given = _predictions_of(SMALL, SMALL.models()[1], y, seeds, 1)
+    found = _scores(SMALL, SMALL.models(), 1, Shown(y), seeds)
+    given = _predictions_of(SMALL, SMALL.models()[1], Shown(y), seeds, 1)
     for k, (true, tried) in enumerate(zip(("p_c", "m"), SMALL.tried(), strict=True)):
         assert len(tried) == 15
         assert getattr(tried[0], true) < 0.01 < 0.5 < getattr(tried[-1], true)
@@ -178,8 +180,8 @@ def test_a_learner_that_samples_is_found_where_it_is_the_truth() -> None:
     """By one run with random numbers of its own the particle filter that people are lost to Nas12* every time."""
     setting = SMALL._replace(learners=("nas12*:p_c=0.1", "pf:n=5,p_c=0.1"), subjects=(6,), trials=(150,), response_noise=0.1)
     found = power(setting, 8, workers=1)
-    assert found.findings[-2:] == ("learner nas12_star", "learner particle_filter")
-    assert found.share[-2:, 0, 0].tolist() == [1.0, 1.0]
+    assert found.findings[-4:-2] == ("learner nas12_star", "learner particle_filter")
+    assert found.share[-4:-2, 0, 0].tolist() == [1.0, 1.0]
 
 
 def test_scores_of_a_learner_that_samples() -> None:
@@ -187,13 +189,15 @@ def test_scores_of_a_learner_that_samples() -> None:
     setting = SMALL._replace(learners=("nas12*:p_c=0.1", "pf:n=5,p_c=0.1"), trials=(10,), response_noise=0.3)
     seeds = np.random.SeedSequence(3).spawn(4)
     y = np.asarray(vl.ChangingEnvironment(vl.Gaussian(0.5), 0.1).sample(10, seed=2).y)
-    given = _predictions_of(setting, setting.models()[1], y, seeds, 1)
+    given = _predictions_of(setting, setting.models()[1], Shown(y), seeds, 1)
     learner, runs = vl.ParticleFilter(vl.Gaussian(0.5), 0.1, n=5), []
     for seed in range(4000):
         before = np.concatenate([[0.0], vl.run(learner, y, seed=seed).mean[:-1]])
         runs.append(np.exp(stats.norm.logpdf(given, before, 0.3).sum()))
     mean, error = np.mean(runs), np.std(runs) / math.sqrt(64)  # of 64 copies, which are no worse than 64 runs
-    found = 10.0 * math.exp(_scores(setting, setting.models(), 1, y, seeds)[0, 1])  # without what BIC takes for two parameters
+    found = 10.0 * math.exp(
+        _scores(setting, setting.models(), 1, Shown(y), seeds)[0, 1]
+    )  # without what BIC takes for two parameters
     assert abs(found - mean) < 4 * error
     assert error < 0.2 * mean
 
@@ -204,8 +208,8 @@ def test_scores_of_fitted_candidates() -> None:
     assert [model.free() for model in setting.fitted_models()] == [("p_c", "sd"), ("m", "sd")]
     seeds = np.random.SeedSequence(3).spawn(4)
     y = np.asarray(vl.ChangingEnvironment(vl.Gaussian(0.5), 0.1).sample(60, seed=2).y)
-    found = _scores(setting, setting.models(), 1, y, seeds)
-    given = _predictions_of(setting, setting.models()[1], y, seeds, 1)
+    found = _scores(setting, setting.models(), 1, Shown(y), seeds)
+    given = _predictions_of(setting, setting.models()[1], Shown(y), seeds, 1)
     grids = ((vl.Nas12Star, np.geomspace(1e-6, 0.9999, 2000)), (vl.VarSMiLe, np.geomspace(1e-4, 1e4, 2000)))
     for k, (learner, values) in enumerate(grids):
         apart = [given - np.concatenate([[0.0], vl.run(learner(vl.Gaussian(0.5), value), y).mean[:-1]]) for value in values]
@@ -376,3 +380,43 @@ def test_a_first_learner_without_a_belief() -> None:
     code, _, said = design(*leaky)
     assert code == 2
     assert "Leaky has no belief" in said
+
+
+# --- contexts ------------------------------------------------------------------------------------------------------------
+
+
+def test_contexts_that_change_together_and_apart() -> None:
+    """Outcomes of a cue are those of its own environment; with turns, two cues are two sequences in a row of trials."""
+    apart = SMALL._replace(learners=("per-context:nas12*:p_c=0.1;contexts=2,unseen=wait",), given="turns")
+    shown = apart.random_outcomes(np.random.SeedSequence(5), 40)
+    _, *seeds = np.random.SeedSequence(5).spawn(3)
+    for context in (0, 1):
+        own = vl.ChangingEnvironment(vl.Gaussian(0.5), 0.1).sample(40, seeds[context]).y
+        np.testing.assert_array_equal(shown.y[context::2], own[:20])
+    together = SMALL._replace(family="given:gaussian:sigma=0.5;contexts=2", learners=("varsmile:m=0.1",))
+    world = together.random_outcomes(np.random.SeedSequence(5), 2000)
+    assert world.given is not None
+    assert set(world.given) == {0, 1}
+    sample = vl.ChangingEnvironment(vl.Given(vl.Gaussian(0.5), 2), 0.1).sample(2000, seeds[0], world.given)
+    np.testing.assert_array_equal(world.y, sample.y)
+
+
+def test_a_design_with_cues_from_the_command_line(tmp_path: pathlib.Path) -> None:
+    cued = ("--family", "given:gaussian:sigma=0.5;contexts=2", "--p-c", 0.1, "--learner", "merge:n=1,p_c=0.1", "--repeats", 3)
+    size = ("--subjects", "8", "--trials", "200", "--noise", 0.3, "--workers", 1, "--out", tmp_path / "o.csv")
+    code, out, said = volatilis("design", *cued, "--learner", "varsmile:m=0.1", *size, width=120)
+    assert code == 0, said
+    assert "one person, X: of single people who learn as X" in out
+    found = pd.read_csv(tmp_path / "o.csv").set_index("finding").share
+    assert found["prediction 1, S_BF"] == 1.0
+    assert 0.0 < found["one person, varsmile"] <= 1.0
+    for wrong, reason in (
+        (("--given", "columns"), "contexts come at random or in turns"),
+        (("--learner", "per-context:varsmile:m=0.2;contexts=2"), "learners are compared on the same contexts"),
+        (("--sequence", tmp_path / "s.csv"), "only where there are no contexts"),
+    ):
+        done = volatilis("design", *cued, *size, *wrong, width=200)
+        assert done.exit_code == 2
+        assert reason in done.stderr
+    plain = volatilis("design", "--family", "gaussian:sigma=0.5", *cued[2:], *size, "--given", "turns", width=200)
+    assert "--given is about contexts, and there are none" in plain.stderr

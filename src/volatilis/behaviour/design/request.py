@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from volatilis._core.terminal import console_of, table
-from volatilis.behaviour.design.experiment import Power, power, smallest
-from volatilis.behaviour.design.findings import FINDINGS, MISTAKES, UNTOLD
+from volatilis.behaviour.design.experiment import FINDINGS, MISTAKES, ONE, UNTOLD
+from volatilis.behaviour.design.power import Power, Smallest, power, smallest
 from volatilis.behaviour.design.sequences import CRITERIA, Chosen, choose
 from volatilis.behaviour.design.setting import Setting, check
 from volatilis.tables import save_figure, write_columns
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 DPI = 110
 WANTED = (0.8, 0.9)
 NO_TEST = 0.5  # the share of experiments without a test from which a design cannot answer
+MOST_PEOPLE = 0.9  # a share of people from which a learner is told person by person
 CRITERION_WORDS = {
     "apart": "S_BF apart from S_Sh",
     "first": "pairs for prediction 1",
@@ -113,6 +114,7 @@ def show(result: DesignResult, stderr: bool = False) -> None:
         _show_power(kind, one, console)
         _show_unanswered(one, console)
         _show_smallest(kind, one, console)
+        _show_single(one, console)
     _show_words(next(iter(result.powers.values())), console)
     if result.chosen is not None:
         _show_sequence(result.chosen, console)
@@ -165,11 +167,30 @@ def _show_smallest(kind: str, result: Power, console: Console) -> None:
     columns = [smallest(result, wanted) for wanted in WANTED]
     largest = "none of these"
     for k, name in enumerate(result.findings):
-        if name not in MISTAKES and name not in UNTOLD:
+        if name not in MISTAKES and name not in UNTOLD and not name.startswith(ONE):
             reached = [column[k] for column in columns]
             sizes = (largest if one is None else f"{one.subjects} people x {one.trials} trials" for one in reached)
             designs.add_row(name, *sizes)
     console.print(designs)
+
+
+def _show_single(result: Power, console: Console) -> None:
+    """What the smallest designs tell of learners is about the group: how many single people they tell."""
+    designs = {one.finding.removeprefix("learner "): one for one in smallest(result, WANTED[0]) if one is not None}
+    for label, design in designs.items():
+        if f"{ONE}{label}" in result.findings and (share := _of_one(result, label, design)) < MOST_PEOPLE:
+            size = f"{design.subjects} people x {design.trials} trials"
+            text = f"{size} tell {label} from the others as a group only: of single people who learn so, {100 * share:.0f} %"
+            console.print(f"[yellow]{text} are best described by it. Conclude nothing about one person.[/yellow]", soft_wrap=True)
+    if designs.keys() & {name.removeprefix(ONE) for name in result.findings} and not result.setting.fit:
+        text = "Learners are scored on a grid of parameters; --fit searches them as volatilis fit does, and is less generous"
+        console.print(f"[yellow]{text}.[/yellow]", soft_wrap=True)
+
+
+def _of_one(result: Power, label: str, design: Smallest) -> float:
+    """The share of single people that a design tells."""
+    place = (result.setting.trials.index(design.trials), result.setting.subjects.index(design.subjects))
+    return float(result.share[result.findings.index(f"{ONE}{label}")][place])
 
 
 def _show_words(result: Power, console: Console) -> None:
@@ -184,6 +205,7 @@ def _show_words(result: Power, console: Console) -> None:
         meaning = "people learn as X, and X beats every other candidate"
         words = f"learner X: {meaning}: the interval of the difference in {score} is above 0"
         console.print(words, soft_wrap=True)
+        console.print(f"{ONE}X: of single people who learn as X, the share for whom X has the highest {score}", soft_wrap=True)
         if samples and not setting.fit:
             what = (
                 f"{', '.join(samples)}: a learner that samples keeps the parameters given, which is generous to it and its rivals"

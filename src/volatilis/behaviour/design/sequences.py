@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from volatilis.behaviour.design.experiment import believe_first, observed
-from volatilis.behaviour.design.setting import Setting, check
+from volatilis.behaviour.design.setting import Setting, Shown, check
 from volatilis.environments import Sample
 
 CRITERIA = ("apart", "first", "second")
@@ -52,6 +52,8 @@ def choose(
 ) -> Chosen:
     """The best of `candidates` random sequences of the setting's most trials, improved; another `number`, another one."""
     check(setting)
+    if setting.has_contexts():
+        raise ValueError("a sequence of outcomes can be chosen only where there are no contexts")
     if candidates < 2 or tries < 0:
         raise ValueError(f"candidates = {candidates} and tries = {tries}: candidates must be 2 or more, tries 0 or more")
     length, total = max(setting.trials), candidates + tries
@@ -80,8 +82,8 @@ def choose(
 
 def criteria(setting: Setting, y: np.ndarray) -> np.ndarray:
     """How much a sequence tells, in the order of CRITERIA, for the setting's first learner."""
-    believed = believe_first(setting, y, np.random.SeedSequence([setting.seed, 3]))
-    seen = observed(setting, y, believed, np.zeros(y.size))
+    believed = believe_first(setting, Shown(y), np.random.SeedSequence([setting.seed, 3]))
+    seen = observed(setting, Shown(y), believed, np.zeros(y.size))
     plus, minus = setting.first_window.masks(seen).sum(axis=-1)
     first = np.sum(plus * minus / np.maximum(plus + minus, 1))
     chosen = setting.second_window.masks(seen).any(axis=0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import re
 from typing import NamedTuple
 
 import numpy as np
@@ -11,20 +12,36 @@ import numpy as np
 from volatilis._core.records import Range
 from volatilis.behaviour.models import Model
 from volatilis.behaviour.responses.registry import load_own
-from volatilis.catalogue import parameters
+from volatilis.behaviour.situations import contexts_of
+from volatilis.catalogue import make_family, parameters, parse_family, parse_learners
 from volatilis.environments import ChangingEnvironment
+from volatilis.families import Gaussian, Given
+from volatilis.learners import PerContext
 from volatilis.learners._base import Learner
 from volatilis.predictions.hypotheses import check_level
-from volatilis.predictions.windows import FirstWindow, SecondWindow, check_belief, check_windows, why_gaussian
+from volatilis.predictions.windows import FirstWindow, SecondWindow, check_belief, check_windows, gaussian_within
 
-LEARNING = ("p_c", "m", "omega")  # what is fitted
+LEARNING = re.compile(r"(?<=[:,;])\s*(p_c|m|omega)\s*=\s*[0-9.eE+-]+\s*(?=[,;]|$)")  # what is fitted, in a learner's text
+RANDOM, TURNS = "random", "turns"  # how contexts follow one another
 VALUES = 15  # of it, where it is not searched: on its scale, from below to above what is usual
+
+
+class Shown(NamedTuple):
+    """The outcomes that a person sees, and the context of each; None where there are no contexts."""
+
+    y: np.ndarray
+    given: np.ndarray | None = None
+
+    def first(self, trials: int | None) -> Shown:
+        """Those of the first trials; None: of all."""
+        return Shown(self.y[:trials], None if self.given is None else self.given[:trials])
 
 
 class Setting(NamedTuple):
     """All that the power depends on, but for the number of repetitions.
 
-    family           the outcomes and their prior, gaussian:sigma=...,mu_0=...,sigma_0=...
+    family           the outcomes and their prior, gaussian:sigma=...,mu_0=...,sigma_0=...; with contexts that change together
+                     given:gaussian:...;contexts=2, with contexts that change apart gaussian and learners per-context:...
     p_c              of the environment
     learners         candidates with the parameters that people have; the predictions are simulated with the first
     noise            standard deviation of the indicator's noise, in standard deviations of the measure it reflects, over the
@@ -35,6 +52,7 @@ class Setting(NamedTuple):
                      otherwise the best of some values of it, and the noise that suits each. Compared by BIC both times
     sequence         outcomes that everybody sees; empty: everybody has their own random ones
     own              Python files with families and learners of the user's own
+    given            how contexts follow one another: random (every one as likely at each trial) or turns; "": random, if any
     """
 
     family: str = "gaussian:sigma=0.5"
@@ -51,6 +69,7 @@ class Setting(NamedTuple):
     second_window: SecondWindow = SecondWindow()
     sequence: tuple[float, ...] = ()
     own: tuple[str, ...] = ()
+    given: str = ""
 
     def load_own(self) -> None:
         """In this process, which may be another one than where the setting was made."""
@@ -67,7 +86,7 @@ class Setting(NamedTuple):
 
     def response_sd(self) -> float:
         """The standard deviation of people's predictions about their belief's mean, in units of the outcomes."""
-        return self.response_noise * self.environment().family.sigma_0
+        return self.response_noise * self.prior().sigma_0
 
     def fitted_models(self) -> list[Model]:
         """The same with the learning parameter and the response noise free."""
@@ -78,29 +97,49 @@ class Setting(NamedTuple):
         return [_tried(self.family, learner) for learner in self.learners]
 
     def environment(self) -> ChangingEnvironment:
+        """Of all outcomes or, where contexts change apart, of each context's."""
         return _environment(self.family, self.p_c)
 
-    def labels(self) -> list[str]:
-        from volatilis.catalogue import parse_learners
+    def prior(self) -> Gaussian:
+        """The family of the outcomes, in each context."""
+        return gaussian_within(self.environment().family)
 
+    def has_contexts(self) -> bool:
+        return isinstance(self.first_learner().family, Given)
+
+    def outcomes(self, seed: np.random.SeedSequence, trials: int) -> Shown:
+        """One person's: the sequence that everybody sees, or random ones."""
+        return Shown(np.array(self.sequence[:trials])) if self.sequence else self.random_outcomes(seed, trials)
+
+    def random_outcomes(self, seed: np.random.SeedSequence, trials: int) -> Shown:
+        """Of the environment, in contexts that follow one another as `given` says."""
+        environment, learner = self.environment(), self.first_learner()
+        if not self.has_contexts():
+            return Shown(np.asarray(environment.sample(trials, seed).y, dtype=float))
+        contexts = contexts_of(learner.family)
+        drawn, *own = seed.spawn(1 + contexts)
+        given = np.random.default_rng(drawn).integers(0, contexts, trials)
+        given = np.arange(trials) % contexts if self.given == TURNS else given
+        if isinstance(environment.family, Given):
+            return Shown(np.asarray(environment.sample(trials, own[0], given).y, dtype=float), given)
+        y, waits = np.empty(trials), isinstance(learner, PerContext) and learner.unseen.name == "wait"
+        for context, of_context in enumerate(own):
+            at = np.flatnonzero(given == context)
+            sequence = environment.sample(trials, of_context).y
+            y[at] = sequence[: at.size] if waits else sequence[at]
+        return Shown(y, given)
+
+    def labels(self) -> list[str]:
         return [recipe.label for recipe in parse_learners(self.learners)]
 
 
 def check(setting: Setting) -> None:
     """Raises ValueError or TypeError for whatever is wrong, before anything is computed."""
-    from volatilis.catalogue import make_family, parse_family
-    from volatilis.families import Gaussian
-
     setting.load_own()
     recipe = parse_family(setting.family)
-    if recipe.name != "gaussian":
-        raise ValueError(why_gaussian(recipe.name))
     if recipe.free() or recipe.columns():
         raise ValueError(f"{setting.family!r}: a design needs numbers for all parameters")
-    family = make_family(recipe, {})
-    if not isinstance(family, Gaussian):
-        raise TypeError(f"{setting.family!r} is {type(family).__name__}")
-    setting.environment()
+    setting.prior()
     check_windows(setting.first_window, setting.second_window)
     for name, value in (("noise", setting.noise), ("response_noise", setting.response_noise)):
         if not (math.isfinite(value) and value >= 0.0):
@@ -122,14 +161,25 @@ def check(setting: Setting) -> None:
         if model.free() or model.columns():
             raise ValueError(f"{text!r}: give numbers for all parameters: those that people are thought to have")
     check_belief(setting.first_learner())
+    _check_contexts(setting)
+
+
+def _check_contexts(setting: Setting) -> None:
+    """All candidates are about the same contexts."""
+    families = [model.make({})[0].family for model in setting.models()]
+    if any(family != families[0] for family in families):
+        raise ValueError("learners are compared on the same contexts: give all of them the same, per-context:...;contexts=2")
+    if setting.given not in ("", RANDOM, TURNS):
+        raise ValueError(f"given = {setting.given!r} is not accepted; contexts come at {RANDOM} or in {TURNS}")
+    if setting.given and not setting.has_contexts():
+        raise ValueError("--given is about contexts, and there are none: --family 'given:gaussian:...;contexts=2' has some")
+    if setting.sequence and setting.has_contexts():
+        raise ValueError("a sequence of outcomes can be chosen only where there are no contexts")
 
 
 def _freed(learner: str) -> str:
     """A candidate with its learning parameter to be found."""
-    head, colon, tail = learner.partition(":")
-    parts = [part.strip() for part in tail.split(",")]
-    freed = [f"{name}=free" if (name := part.partition("=")[0].strip()) in LEARNING else part for part in parts]
-    return f"{head}{colon}{','.join(freed)}"
+    return LEARNING.sub(r"\1=free", learner)
 
 
 @functools.cache
@@ -145,7 +195,8 @@ def _tried(family: str, learner: str) -> tuple[Learner, ...]:
     name = next(iter(freed.learner.free()), None)
     if name is None:
         return (given.make({})[0],)
-    found = next(one.search for one in parameters(freed.learner.name) if one.name == name)
+    known = {one.name: one.search for part in freed.learner.chain() for one in parameters(part.name)}
+    found = known[name]
     if not isinstance(found, Range):
         return (given.make({})[0],)
     scale, here = found.scale, float(dict(given.learner.fields)[name])  # type: ignore[arg-type]
@@ -159,6 +210,4 @@ def _tried(family: str, learner: str) -> tuple[Learner, ...]:
 
 @functools.cache
 def _environment(family: str, p_c: float) -> ChangingEnvironment:
-    from volatilis.catalogue import make_family, parse_family
-
     return ChangingEnvironment(make_family(parse_family(family), {}), p_c)

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from volatilis.behaviour.doubts import with_doubts
+from volatilis.behaviour.feedback import ALL
 from volatilis.behaviour.fitting.fit import Fit
 from volatilis.behaviour.fitting.jobs import Failure, FitOptions, fitter
 from volatilis.behaviour.indicators.trials import Measured, observe
@@ -18,7 +19,7 @@ from volatilis.behaviour.people import People, Person, Source, read_people
 from volatilis.predictions.analysis import Analysis, analyse
 from volatilis.predictions.estimators import ADJUSTED
 from volatilis.predictions.hypotheses import LEVEL, check_level
-from volatilis.predictions.windows import FirstWindow, SecondWindow, SubjectTrials, check_belief, check_windows, why_gaussian
+from volatilis.predictions.windows import FirstWindow, SecondWindow, SubjectTrials, check_belief, check_windows, gaussian_within
 from volatilis.tables import TableError, column_named, numbers, open_table
 
 NO_LEARNER = "merge:n=1,p_c=0.5"  # stands in a model whose learner is not used
@@ -82,7 +83,7 @@ def predict(request: PredictRequest, progress: Progress = lambda what, share: No
     model = _model(request)
     measured = _columns(request)
     free = _searched(request, model)
-    with_responses = request.confidence is not None or bool(free)
+    with_responses = request.confidence is not None or bool(free) or model.chooses_contexts()
     source = request.source if with_responses else request.source._replace(response=None)
     people = with_doubts(read_people(source, model), [model], source)
     of_person = {person.name: measured.at(_rows(person)) for person in people.persons}
@@ -107,8 +108,9 @@ def predict(request: PredictRequest, progress: Progress = lambda what, share: No
 
 def _model(request: PredictRequest) -> Model:
     (model,) = models_of(request.family, [request.learner or NO_LEARNER], request.response, request.own)
-    if model.family.name != "gaussian":
-        raise ValueError(why_gaussian(model.family.name))
+    learner, _ = model.example(dict.fromkeys(model.columns(), 0.5))
+    gaussian_within(learner.family)
+    _check_arms(request, model)
     if request.confidence is not None and request.source.response is None:
         raise ValueError("a confidence is about a prediction: name the column of predictions too")
     if request.learner is None:
@@ -122,9 +124,21 @@ def _model(request: PredictRequest) -> Model:
         free = ", ".join((*model.learner.free(), *model.family.free()))
         raise ValueError(f"{free} cannot be fitted without people's predictions; give numbers, or the column of predictions")
     else:
-        placeholders = dict.fromkeys((*model.free(), *model.columns()), 0.5)
-        check_belief(model.make(placeholders | {"n": 1} if "n" in placeholders else placeholders)[0])
+        check_belief(learner)
     return model
+
+
+def _check_arms(request: PredictRequest, model: Model) -> None:
+    """Of choices among arms the outcome is that of the chosen one, and nobody has said what it would be."""
+    if not model.chooses_contexts():
+        return
+    if request.confidence is not None:
+        raise ValueError("a confidence is about a prediction of the outcome, and choices among arms are none: leave it out")
+    if request.source.learn == ALL:
+        raise ValueError(
+            "the predictions are about one outcome at a time, and with --learn all there is one of every arm: "
+            "--learn chosen looks at that of the chosen arm"
+        )
 
 
 def _searched(request: PredictRequest, model: Model) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from volatilis.behaviour.indicators.request import PredictResult
 from volatilis.plots.predictions import Curve, Observed, draw_observed
 from volatilis.predictions.estimators import ADJUSTED, ESTIMATORS, PAPER, mean_and_error
 from volatilis.predictions.hypotheses import Row
-from volatilis.predictions.sensitivity import ENOUGH, sentence
+from volatilis.predictions.pooling import ENOUGH, sentence
 from volatilis.predictions.windows import SIGNS
 from volatilis.tables import save_figure, write_columns
 

@@ -9,9 +9,8 @@ import numpy as np
 
 from volatilis.behaviour import people
 from volatilis.behaviour.models import Model
-from volatilis.catalogue import make_family
 from volatilis.families import Gaussian
-from volatilis.predictions.windows import Beliefs, SubjectTrials, believe, previous, why_gaussian
+from volatilis.predictions.windows import Beliefs, SubjectTrials, believe, first_encounters, gaussian_within, previous
 from volatilis.running.drivers import OBSERVE, RESET
 
 
@@ -51,27 +50,31 @@ def observe(
     for part in person.parts:
         of_part = measured.at(slice(start, start + part.events.size))
         start += part.events.size
-        parameters = {**part.columns, **values}
-        family, outcome = _family(model, parameters), _outcomes(part)
-        beliefs = None
+        learner = model.make({**dict.fromkeys(model.free(), 0.5), **part.columns, **values})[0]
+        beliefs, (outcome, contexts) = None, _outcomes(part)
         if with_learner:
-            learner = model.make({**parameters, **dict.fromkeys(model.response.free(), 1.0)})[0]
-            beliefs = believe(learner, outcome, part.events >= RESET, missing, seed)
-        parts.append(_part(part, of_part, beliefs, outcome, family))
+            beliefs = believe(learner, outcome, part.events >= RESET, _missing(part, missing), seed, contexts)
+        parts.append(_part(part, of_part, beliefs, outcome, contexts, gaussian_within(learner.family)))
     return _joined(person.name, parts)
 
 
 def _part(
-    part: people.Trials, measured: Measured, beliefs: Beliefs | None, outcome: np.ndarray, family: Gaussian
+    part: people.Trials,
+    measured: Measured,
+    beliefs: Beliefs | None,
+    outcome: np.ndarray,
+    contexts: np.ndarray | None,
+    family: Gaussian,
 ) -> SubjectTrials:
     """The trials of one part of a table, all with one family."""
     if beliefs is None:
         if measured.confidence is None:
             raise ValueError("without a reported confidence a learner is needed")
         beliefs = Beliefs(*[np.full(outcome.size, np.nan)] * 7)
-    trials = beliefs.trials(outcome, family, measured.indicator, begins=_begins(part))
+    begins = first_encounters(outcome, _begins(part), contexts)
+    trials = beliefs.trials(outcome, family, measured.indicator, begins=begins)
     if measured.confidence is not None:
-        prediction, before, after = _reported(part, measured)
+        prediction, before, after = _reported(part, measured, contexts)
         trials = trials.with_predictions(prediction, outcome, family)._replace(before=before, after=after, reported=True)
     shown = _shown(part, measured)
     looked_at = (trials.prediction, trials.error, trials.p, trials.p_0)
@@ -100,15 +103,17 @@ def _joined(name: str, parts: Sequence[SubjectTrials]) -> SubjectTrials:
     )
 
 
-def _family(model: Model, parameters: Mapping[str, float]) -> Gaussian:
-    family = make_family(model.family, parameters)
-    if not isinstance(family, Gaussian):
-        raise ValueError(why_gaussian(model.family.name))
-    return family
+def _outcomes(part: people.Trials) -> tuple[np.ndarray, np.ndarray | None]:
+    """Outcomes, NaN where there is none, and the context of each."""
+    values, there = np.asarray(part.values, dtype=float), part.events % RESET == OBSERVE
+    if values.ndim == 1:
+        return np.where(there, values, np.nan), None
+    return np.where(there, values[:, 1], np.nan), np.where(values[:, 0] >= 0.0, values[:, 0], np.nan)
 
 
-def _outcomes(part: people.Trials) -> np.ndarray:
-    return np.where(part.events % RESET == OBSERVE, np.asarray(part.values, dtype=float), np.nan)
+def _missing(part: people.Trials, missing: str) -> str:
+    """What a missing outcome means; of arms time passes, as it does in a fit."""
+    return "elapse" if missing == "error" and part.worth.size else missing
 
 
 def _begins(part: people.Trials) -> np.ndarray:
@@ -124,17 +129,20 @@ def _shown(part: people.Trials, measured: Measured) -> np.ndarray:
     return previous(measured.shown, _begins(part), False) if part.after else measured.shown
 
 
-def _reported(part: people.Trials, measured: Measured) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _reported(part: people.Trials, measured: Measured, contexts: np.ndarray | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The person's prediction and confidence before each outcome, and the confidence after it; none across blocks.
 
-    None of catch trials, either: they are about what was shown.
+    None of catch trials, either: they are about what was shown. With contexts the confidence that comes next is about the next
+    trial's context: it is that after the outcome only where both trials have the same.
     """
     begins, confidence = _begins(part), np.asarray(measured.confidence)
     if measured.shown is not None:
         confidence = np.where(measured.shown, np.nan, confidence)
     given = np.where(part.scored, part.given, np.nan)
+    ends = np.append(begins[1:], True)  # of blocks, or of a row of trials in one context
+    if contexts is not None:
+        ends |= np.append(contexts[1:] != contexts[:-1], True)
     if part.after:  # a response that was given after an outcome is about the next one
-        return previous(given, begins, np.nan), previous(confidence, begins, np.nan), confidence
-    following = np.append(confidence[1:], np.nan)
-    following[np.flatnonzero(np.append(begins[1:], True))] = np.nan
-    return given, confidence, following
+        after = confidence if contexts is None else np.where(ends, np.nan, confidence)
+        return previous(given, begins, np.nan), previous(confidence, begins, np.nan), after
+    return given, confidence, np.where(ends, np.nan, np.append(confidence[1:], np.nan))
