@@ -1,113 +1,82 @@
-"""Every Python block and every shell block of the documentation runs, page by page, in the order in which it stands.
+"""Every Python block and every shell block of README and documentation runs, page by page, in the order in which it stands.
 
-A page's blocks share one folder and one namespace. What is not run is listed here with its reason.
+A page's blocks share one folder and one namespace. What a block needs, what it is run with instead, and what is not run stand in
+comments of the page's source (pages.py).
 """
 
 from __future__ import annotations
 
+import collections
 import json
 import os
 import pathlib
 import re
 import subprocess
 import sys
-from typing import NamedTuple
+from collections.abc import Iterator
 
 import pytest
 
+from tests.docs import workshop
+from tests.docs.pages import with_blocks
 from tests.helpers.paths import DOCS, ROOT
 
-FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```", flags=re.MULTILINE | re.DOTALL)
-SHELL = ("sh", "bash", "console")
-# A page, or a block of it by words that it contains, and why the block is not run here
-NOT_RUN = {
-    "how-to/real-people.md": "needs published data of 225 people and an hour; tests/behaviour/test_real_people.py runs its parts",
-    "how-to/helicopter-events.md": "needs published data; tests/events/test_helicopter.py runs it where they are",
-    "how-to/sensor-stream.md": "tests/watching/test_page.py runs it and compares what it prints",
-    "how-to/compare.md": "takes minutes; tests/behaviour/comparison/test_page.py runs it small",
-    "how-to/fit.md": "takes minutes; tests/behaviour/fitting/test_page.py runs it and compares what it prints",
-    "how-to/design.md": "200 experiments for each of 12 designs take an hour; tests/behaviour/design runs it small",
-    "how-to/predictions.md": "fits of 20 people with 500 trials take minutes; tests/behaviour/indicators runs it small",
-    "how-to/separate.md": "needs published data; tests/separation runs its commands on a task of its own",
-    "how-to/paper.md": "the paper takes an hour; tests/paper runs it small",
-    "how-to/own-family.md": "tests/_compiler/test_user_families.py runs it",
-    "how-to/circle.md": "needs published data and an hour; tests/behaviour runs models on a circle",
-    "how-to/bandits.md": "takes minutes and tables of the reader's; tests/behaviour/test_bandits.py runs it small",
-    "how-to/changes.md": "needs a table of the reader's; tests/changepoints run its commands",
-    "how-to/contexts.md": "needs tables of the reader's; tests/learners/test_contexts.py runs its Python",
-    "how-to/does-it-fit.md": "needs a table of the reader's; tests/estimation run its commands",
-    "how-to/unknown-environment.md": "needs a table of the reader's; tests/estimation run its commands",
-    "how-to/own.md": "its commands need tables of the reader's; tests/behaviour runs docs/how-to/geometric.py with --own",
-    "how-to/report.md": "tests/html/trials runs it",
-    "explorer.md": "builds a page; tests/html/explorer does the same",
-    "reference/responses.md": "tests/behaviour/fitting/test_page.py runs it",
+# Pages whose blocks another test runs, and compares what they print
+ELSEWHERE = {
+    "docs/how-to/sensor-stream.md": "tests/watching/test_page.py",
 }
+PAGES = with_blocks()
 
 
-# The blocks of a page, one after the other; `volatilis` and `python` are this package's own. To install something is left out.
-RUN = """
-import json, shlex, subprocess, sys
-python = shlex.quote(sys.executable)
-heading = f'python() {{ {python} "$@"; }}\\nvolatilis() {{ {python} -c "from volatilis.cli import main; main()" "$@"; }}\\n'
-namespace = {"__name__": "__main__"}
-for place, language, text in json.load(sys.stdin):
-    print(place, file=sys.stderr)
-    if language == "python":
-        exec(compile(text, place, "exec"), namespace)
-    elif "pip install" not in text:
-        subprocess.run(["bash", "-e", "-o", "pipefail", "-c", heading + text], check=True)
-"""
-
-
-class Block(NamedTuple):
-    line: int
-    language: str
-    text: str
-
-
-def blocks(page: pathlib.Path) -> list[Block]:
-    """The blocks of a page that can be run: Python, shell, and what follows `$ `."""
-    text, found = page.read_text(encoding="utf-8"), []
-    for match in FENCE.finditer(text):
-        language, content = match.groups()
-        line = text.count("\n", 0, match.start()) + 1
-        if language == "python":
-            found.append(Block(line, "python", content))
-        elif language in SHELL:
-            found.append(Block(line, "sh", content))
-        elif not language and content.startswith("$ "):
-            found.append(Block(line, "sh", commands(content)))
-    return found
-
-
-def commands(content: str) -> str:
-    """The commands of a block that shows a terminal: lines after `$ `, with those that go on after a backslash."""
-    lines, going = [], False
-    for line in content.splitlines():
-        if line.startswith("$ ") or going:
-            lines.append(line.removeprefix("$ "))
-            going = line.endswith("\\")
-    return "\n".join(lines)
-
-
-PAGES = sorted(
-    str(path.relative_to(DOCS)) for path in DOCS.rglob("*.md") if "/api/" not in str(path) and "/commands/" not in str(path)
-)
-WITH_BLOCKS = [name for name in PAGES if blocks(DOCS / name)]
-
-
-def test_reasons_are_for_pages_that_are_there() -> None:
-    assert [name for name in NOT_RUN if name not in WITH_BLOCKS] == []
-
-
-@pytest.mark.parametrize("name", [one for one in WITH_BLOCKS if one not in NOT_RUN])
-def test_the_blocks_of_a_page_run(name: str, tmp_path: pathlib.Path) -> None:
-    """In a process of its own: what a page defines is known for the rest of a process."""
-    (tmp_path / "docs").symlink_to(DOCS)
-    path = os.pathsep.join(filter(None, [str(ROOT / "src"), os.environ.get("PYTHONPATH", "")]))
+@pytest.fixture(scope="module")
+def door(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The place where commands are served, by a process that has imported everything."""
+    place = str(tmp_path_factory.mktemp("docs") / "door")
+    path = os.pathsep.join(filter(None, [str(ROOT / "src"), str(ROOT), os.environ.get("PYTHONPATH", "")]))
     environment = {**os.environ, "PYTHONPATH": path, "MPLBACKEND": "Agg"}
-    parts = json.dumps([(f"docs/{name}:{one.line}", one.language, one.text) for one in blocks(DOCS / name)])
+    command = [sys.executable, "-m", "tests.docs.workshop", place]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, text=True) as server:
+        assert server.stdout is not None and server.stdin is not None
+        assert server.stdout.readline() == "ready\n"
+        yield place
+        server.stdin.close()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
+@pytest.mark.parametrize("name", [one for one in PAGES if one not in ELSEWHERE])
+def test_the_blocks_of_a_page_run(name: str, door: str, tmp_path: pathlib.Path) -> None:
+    (tmp_path / "docs").symlink_to(DOCS)
+    for command in ("volatilis", "python"):
+        text = f'#!/bin/sh\nexec "{sys.executable}" -I -S "{workshop.__file__}" "{door}" {command} "$@"\n'
+        (tmp_path / command).write_text(text, encoding="utf-8")
+        (tmp_path / command).chmod(0o755)
+    parts = [(f"{name}:{one.line}", one.language, one.text) for one in PAGES[name] if not one.not_run]
     done = subprocess.run(
-        [sys.executable, "-c", RUN], input=parts, cwd=tmp_path, capture_output=True, text=True, env=environment, check=False
+        [sys.executable, "-I", "-S", workshop.__file__, door, "page"],
+        input=json.dumps(parts),
+        cwd=tmp_path,
+        env={**os.environ, "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}", "MPLBACKEND": "Agg"},
+        capture_output=True,
+        text=True,
+        check=False,
     )
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-6000:]
+
+
+def test_what_is_not_run_is_counted() -> None:
+    """Each with its reason, in the page. A new one is a new line here."""
+    reasons = collections.Counter(one.not_run for parts in PAGES.values() for one in parts if one.not_run)
+    assert reasons == {"sets up an environment of its own": 1, "tests/html/explorer builds the page": 1}
+
+
+def test_pages_that_are_run_elsewhere_are() -> None:
+    for page, test in ELSEWHERE.items():
+        assert page in PAGES
+        assert pathlib.PurePath(page).name in (ROOT / test).read_text(encoding="utf-8")
+
+
+def test_commands_stand_in_blocks_that_are_run() -> None:
+    """A block without a language shows what a command printed; one that begins with a command would not be run."""
+    for page in sorted(DOCS.rglob("*.md")):
+        unmarked = re.findall(r"^```\n(volatilis [\w-]+ .*)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
+        assert unmarked == [], page
