@@ -36,7 +36,8 @@ def door(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     environment = {**os.environ, "PYTHONPATH": path, "MPLBACKEND": "Agg"}
     command = [sys.executable, "-m", "tests.docs.workshop", place]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, text=True) as server:
-        assert server.stdout is not None and server.stdin is not None
+        assert server.stdout is not None
+        assert server.stdin is not None
         assert server.stdout.readline() == "ready\n"
         yield place
         server.stdin.close()

@@ -6,6 +6,7 @@ shell that hands its words, its folder and its three files over, and ends as the
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -93,10 +94,8 @@ def answer(line: socket.socket) -> None:
     except BaseException:
         traceback.print_exc()
     for stream in (sys.stdout, sys.stderr):
-        try:
+        with contextlib.suppress(OSError):
             stream.flush()
-        except OSError:
-            pass
     line.sendall(str(code).encode())
     os._exit(0)
 
@@ -109,7 +108,7 @@ def _said(words: object) -> int:
 def be(words: list[str]) -> int:
     """Run one command: volatilis, python, or the blocks of a page."""
     os.cpu_count = lambda: 1  # no pools of processes: two pages run side by side
-    sys.stdin, sys.stdout, sys.stderr = (open(i, mode, closefd=False) for i, mode in enumerate("rww"))  # type: ignore[assignment]
+    sys.stdin, sys.stdout, sys.stderr = (open(i, mode, closefd=False) for i, mode in enumerate("rww"))  # noqa: SIM115
     name, *rest = words
     if name == "volatilis":
         from volatilis.cli import main
