@@ -34,8 +34,8 @@ def write_report(
     request: PaperRequest, context: Context, data: Data, again: Data, drawn: Sequence[Drawn], claims: Sequence[Claim]
 ) -> pathlib.Path:
     """Write report.html, and beside it as tables what else was found."""
-    comparisons, kept = compare(context, data, again), promises(data)
-    figures = [_figure(item, context, data, comparisons.get(item.figure.key)) for item in drawn]
+    compared, kept = compare(context, data, again), promises(data)
+    figures = [_figure(item, context, data, compared.get(item.figure.key)) for item in drawn]
     values = tuned.table(context.size, context.folder / "store", context.reference)
     save_tables(context.folder / "data", data, values, kept)
     save_table(counts_by_reading(data), context.folder / "data" / "readings.csv")
@@ -45,7 +45,7 @@ def write_report(
         TITLE,
         PAPER,
         facts,
-        summary(kept, comparisons),
+        summary(kept, compared),
         figures,
         [page.Claim(**claim._asdict()) for claim in claims],
         [page.Erratum(e.number, e.title, e.text, e.effect(data | {"tuned": values}) or "") for e in ERRATA],
@@ -54,7 +54,7 @@ def write_report(
     return page.write(context.folder / "report.html", content)
 
 
-def _figure(item: Drawn, context: Context, data: Data, comparison: page.Table | None) -> page.Figure:
+def _figure(item: Drawn, context: Context, data: Data, compared: published.Compared | None) -> page.Figure:
     figure = item.figure
     return page.Figure(
         key=figure.key,
@@ -64,7 +64,7 @@ def _figure(item: Drawn, context: Context, data: Data, comparison: page.Table | 
         csv_name=", ".join(f"data/{csv_name(name)}" for name in figure.needs),
         seconds=item.seconds,
         notes=notes(item, context, data),
-        comparison=comparison,
+        comparison=None if compared is None else beyond_table(compared),
     )
 
 
@@ -149,23 +149,30 @@ def _table_lines(frame: pd.DataFrame) -> list[str]:
     return lines
 
 
-def compare(context: Context, data: Data, again: Data) -> dict[str, page.Table]:
-    """Ours against the published data, per figure; empty without a reference folder."""
+def compare(context: Context, data: Data, again: Data) -> dict[str, published.Compared]:
+    """Ours against the published data, per figure, written as tables; empty without a reference folder."""
     if context.reference is None:
         return {}
     import pandas as pd
 
-    tables, off = {}, []
     compared = published.compare_all(data, published.read(context.reference), again)
     for key, one in compared.items():
         save_table(one.frame, context.folder / "data" / f"comparison_figure_{key}.csv")
-        beyond = one.beyond
-        rows = [[f"{v:.4g}" if isinstance(v, float) else str(v) for v in row] for row in beyond.to_numpy()]
-        tables[key] = page.Table(f"Ours beside the published: {one}; the others:", [str(c) for c in beyond.columns], rows)
-        off.append(beyond.assign(figure=key))
     save_table(agreement(compared), context.folder / "data" / "agreement.csv")
+    off = [one.beyond.assign(figure=key) for key, one in compared.items()]
     save_table(pd.concat(off) if off else pd.DataFrame(), context.folder / "data" / "beyond.csv")
-    return tables
+    return compared
+
+
+def beyond_table(compared: published.Compared) -> page.Table:
+    """The published values that ours does not agree with."""
+    beyond = compared.beyond
+    caption = f"Ours beside the published: {compared}" + ("; the others:" if len(beyond) else "")
+    return page.Table(caption, [str(name) for name in beyond.columns], [list(map(_cell, row)) for row in beyond.to_numpy()])
+
+
+def _cell(value: object) -> str:
+    return str(value) if not isinstance(value, float) else "none" if np.isnan(value) else f"{value:.4g}"
 
 
 def agreement(compared: Mapping[str, published.Compared]) -> pd.DataFrame:
@@ -186,10 +193,14 @@ def agreement(compared: Mapping[str, published.Compared]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def summary(kept: Sequence[Promise], tables: dict[str, page.Table]) -> list[str]:
+def summary(kept: Sequence[Promise], compared: Mapping[str, published.Compared]) -> list[str]:
     """In a few lines: the new learner, and how ours compares with the published numbers."""
     lines = [f"{promise.statement} in {promise.cells} of {promise.of} environments." for promise in kept]
-    return lines + [f"Figure {key}: {table.caption}." for key, table in tables.items()]
+    if compared:
+        agreeing, count = (sum(values) for values in zip(*((c.agreeing, len(c.frame)) for c in compared.values()), strict=True))
+        lines.append(f"In all {agreeing} of {count} published values lie within their 99.73 % interval.")
+    order = sorted(compared, key=lambda key: (not key.isdigit(), key.zfill(3)))
+    return lines + [f"Figure {key}: {compared[key]}." for key in order]
 
 
 # --- what is new here: Merge-N, by its mean squared distance to Exact Bayes -----------------------------------------------

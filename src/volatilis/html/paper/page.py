@@ -174,13 +174,19 @@ def _figure(figure: Figure, claims: Sequence[Claim] = ()) -> str:
         f'<img src="{source}" alt="Plot: {escape(figure.title)}" width="{width}" height="{height}"></div>\n'
         f"<figcaption>{_text(figure.caption)}</figcaption></figure>\n"
         f"{_items(figure.notes, 'notes')}\n{_claims_below(figure, claims)}\n{_comparison(figure.comparison)}\n"
-        f'<p class="origin">Numbers in <code>{escape(figure.csv_name)}</code>'
-        f" · computed in {duration(figure.seconds)}</p>\n</article>"
+        f"{_origin(figure)}</article>"
     )
 
 
+def _origin(figure: Figure) -> str:
+    """Where the numbers are; a drawing without any has none."""
+    if not figure.csv_name:
+        return ""
+    return f'<p class="origin">Numbers in <code>{escape(figure.csv_name)}</code> · computed in {duration(figure.seconds)}</p>\n'
+
+
 def _claims_below(figure: Figure, claims: Sequence[Claim]) -> str:
-    """The claims on a figure, each with its verdict and what decides it; all columns stand in the table of claims."""
+    """The claims on a figure, each with its verdict; what decides it stands in the table of claims."""
     own = [claim for claim in claims if claim.figure == figure.key]
     if not own:
         return ""
