@@ -131,8 +131,10 @@ def report(results: Mapping[str, Counts], repeats: int) -> str:
     for task, counts in results.items():
         worst = 100 * float(counts.wrong.max()) / repeats
         mean = 100 * float(counts.wrong.mean()) / repeats
+        beyond = int(np.sum(100 * counts.wrong / repeats > 5 + 3 * error))
         lines += [
-            f"**{task}: wrong, in %** (all cells: mean {mean:.1f}, largest {worst:.1f})",
+            f"**{task}: wrong, in %** (all cells: mean {mean:.1f}, largest {worst:.1f}; "
+            f"{beyond} of {counts.wrong.size} beyond 5 % and three standard errors, {5 + 3 * error:.1f})",
             "",
             *_grid(counts.wrong, repeats, digits=1),
         ]

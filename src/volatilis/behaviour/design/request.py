@@ -183,7 +183,7 @@ def _show_single(result: Power, console: Console) -> None:
             text = f"{size} tell {label} from the others as a group only: of single people who learn so, {100 * share:.0f} %"
             console.print(f"[yellow]{text} are best described by it. Conclude nothing about one person.[/yellow]", soft_wrap=True)
     if designs.keys() & {name.removeprefix(ONE) for name in result.findings} and not result.setting.fit:
-        text = "Learners are scored on a grid of parameters; --fit searches them as volatilis fit does, and is less generous"
+        text = "Learners are scored at the best of a grid of parameters; --fit searches them, as volatilis fit does"
         console.print(f"[yellow]{text}.[/yellow]", soft_wrap=True)
 
 
