@@ -12,7 +12,7 @@ from volatilis.estimation import laws
 from volatilis.estimation.angles import NAMES, Wrapping, wrapping
 from volatilis.estimation.errors import prior_errors
 from volatilis.estimation.laws import Deviation, deviations
-from volatilis.estimation.models import P_CS, Data, Measured, described, first_of, measured
+from volatilis.estimation.models import P_CS, Data, Measured, best, described, first_of
 from volatilis.estimation.remedies import Misfit, explain
 from volatilis.families._base import Family
 from volatilis.families._kinds import RECORDS
@@ -152,7 +152,7 @@ def check_model(
     steps = events if events is not None else [np.zeros(len(y), dtype=np.uint8) for y in sequences]
     data = first_of(sequences, steps)
     p_cs = P_CS if p_c is None else tuple(np.atleast_1d(np.asarray(p_c, dtype=float)))
-    base = max((measured(family, one, data) for one in p_cs), key=lambda one: one.log_evidence)
+    base = best(family, p_cs, data)
     seen = int(sum(one.n for one in base.sums)) // family.coordinates()
     misfits = _misfits(family, data, base, alpha) if seen >= laws.FEWEST else ()
     return Check(misfits, whole, base.p_c, seen, base.errors)

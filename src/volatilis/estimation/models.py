@@ -77,19 +77,23 @@ def reference(family: Family, p_c: float) -> Learner:
     return Merge(family, p_c, HYPOTHESES)
 
 
-def measured(family: Family, p_c: float, data: Data) -> Measured:
-    runs = [one_step_errors(reference(family, p_c), y, e) for y, e in zip(*data, strict=True)]
-    sums = [sums_of(run.u, run.gamma, e >= RESET, p_c) for run, e in zip(runs, data.events, strict=True)]
-    return Measured(family, p_c, sums, sum(_log_evidence(run, p_c) for run in runs), tuple(run.u for run in runs))
-
-
-def _log_evidence(run: Errors, p_c: float) -> float:
-    return float(np.nansum(log_predictive(run.log_p, run.log_p_0, p_c)))
-
-
 def best(family: Family, p_cs: Sequence[float], data: Data) -> Measured:
     """With the change probability of largest evidence."""
-    return max((measured(family, p_c, data) for p_c in dict.fromkeys(p_cs)), key=lambda one: one.log_evidence)
+    runs = {p_c: _errors(family, p_c, data) for p_c in dict.fromkeys(p_cs)}
+    evidences = {p_c: float(np.nansum(log_predictive(run.log_p, run.log_p_0, p_c))) for p_c, run in runs.items()}
+    p_c = max(evidences, key=lambda one: evidences[one])
+    ends = np.cumsum([len(e) for e in data.events])[:-1]
+    errors, rates = np.split(runs[p_c].u, ends), np.split(runs[p_c].gamma, ends)
+    sums = [sums_of(u, rate, e >= RESET, p_c) for u, rate, e in zip(errors, rates, data.events, strict=True)]
+    return Measured(family, p_c, sums, evidences[p_c], tuple(errors))
+
+
+def _errors(family: Family, p_c: float, data: Data) -> Errors:
+    """Of all sequences behind each other, each from a start of its own: one call, since there may be many short ones."""
+    events = [e.copy() for e in data.events]
+    for one in events:
+        one[:1] = one[:1] % RESET + RESET
+    return one_step_errors(reference(family, p_c), np.concatenate(data.values), np.concatenate(events))
 
 
 def described(family: Family, other: Family | None = None) -> str:

@@ -180,8 +180,12 @@ def iso_seconds(text: str) -> float:
 
 def seconds_of(values: Sequence[Any]) -> np.ndarray:
     """Times all at once; raises where one needs a closer look."""
-    convert: Callable[[Any], float] = iso_seconds if set(map(type, values)) == {str} else lambda value: one_time(value, "")
-    seconds = np.array(list(map(convert, values)), dtype=np.float64)
+    kinds = set(map(type, values))
+    if kinds <= {int, float}:
+        seconds = np.array(values, dtype=np.float64)
+    else:
+        convert: Callable[[Any], float] = iso_seconds if kinds == {str} else lambda value: one_time(value, "")
+        seconds = np.array(list(map(convert, values)), dtype=np.float64)
     if not (np.abs(seconds) <= LATEST).all():
         raise ValueError
     return seconds

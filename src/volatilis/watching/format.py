@@ -200,17 +200,19 @@ class Format:
 
         if isinstance(column, list):
             return pa.array(column, pa.string())
-        texts = pa.array(column).cast(pa.string())
         if column.dtype != np.float64:
-            return texts
+            return pa.array(column).cast(pa.string())
         # Arrow has 1 for 1.0 and other limits to where an exponent is used, and numbers may be missing or infinite
+        missing = np.isnan(column)
         with np.errstate(invalid="ignore"):
             size = np.abs(column)
-            other = ~((size >= 1e-4) & (size < 1e10)) | (column == np.floor(column))
-        if not other.any():
-            return texts
-        texts_of_others = [self._number(value) for value in column[other].tolist()]
-        return pc.replace_with_mask(texts, pa.array(other), pa.array(texts_of_others, pa.string()))
+            other = ~missing & (~((size >= 1e-4) & (size < 1e10)) | (column == np.floor(column)))
+        texts = pa.array(column, mask=missing).cast(pa.string())
+        if other.any():
+            numbers = column[other]
+            texts_of_others = map(repr if np.isfinite(numbers).all() else self._number, numbers.tolist())
+            texts = pc.replace_with_mask(texts, pa.array(other), pa.array(list(texts_of_others), pa.string()))
+        return pc.fill_null(texts, self._number(math.nan)) if missing.any() else texts
 
 
 def _chosen(learner: Learner, measures: Sequence[str] | None) -> tuple[str, ...]:
