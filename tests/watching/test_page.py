@@ -35,7 +35,7 @@ def test_the_page_shows_what_its_commands_print(tmp_path: pathlib.Path) -> None:
         (tmp_path / name).write_text(f'#!/bin/sh\nexec "{sys.executable}" {arguments} "$@"\n')
         (tmp_path / name).chmod(0o755)
     pairs = shown_outputs(text)
-    assert len(pairs) == 9
+    assert len(pairs) == 10
     assert sum("sleep 8" in code for code, _ in pairs) == 1
     script = "PATH=.:$PATH\n" + "echo @@@\n".join(code.replace("sleep 8", WAIT) for code, _ in pairs)
     done = subprocess.run(

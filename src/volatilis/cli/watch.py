@@ -12,7 +12,6 @@ from volatilis.cli.errors import reported
 from volatilis.cli.help import with_examples
 
 WARM_UP = 200  # observations of each key that are learned from, if nothing is known
-WARM_UP = 200  # observations of each key that are learned from, if nothing is known
 NONE_GOOD = 3  # exit code
 
 EXAMPLES = """
@@ -102,6 +101,10 @@ def watch(
         int | None,
         typer.Option(metavar="N", help="Estimate each key's parameters from its first N observations; 200 if nothing is known."),
     ] = None,
+    given: Annotated[
+        str | None, typer.Option(metavar="FIELD,...", help="The context's field (arm, cue, ...); several for regressors.")
+    ] = None,
+    contexts: options.Contexts = None,
     seed: options.Seed = 0,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No summary at the end, no message while it compiles.")] = False,
 ) -> None:
@@ -151,6 +154,8 @@ def watch(
             metrics=metrics,
             alarms=alarms,
             learn=learn,
+            given=options.names(given or ""),
+            contexts=options.names(contexts or ""),
         )
         is_seen = not quiet and sys.stderr is not None and sys.stderr.isatty()
         try:

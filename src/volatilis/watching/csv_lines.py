@@ -17,8 +17,10 @@ from volatilis.watching.fields import (
     Key,
     Record,
     Records,
+    contexts_of,
     keys_are_fine,
     no_field,
+    one_context,
     one_key,
     one_number,
     one_time,
@@ -48,6 +50,7 @@ class CsvLines:
         self._key = [columns.index(name) for name in fields.key]
         self._time = columns.index(fields.time) if fields.time else None
         self._kept = [columns.index(name) for name in fields.keep]
+        self._given = [columns.index(name) for name in fields.given]
 
     def to_data(self) -> str:
         return self._header
@@ -90,18 +93,19 @@ class CsvLines:
             if len(rows) != len(lines) or set(map(len, rows)) != {self._width}:
                 return None
             times = NO_TIMES if self._time is None else seconds_of([row[self._time] for row in rows])
-            return Records(self._keys(rows), self._numbers(rows), times, [[row[i] for row in rows] for i in self._kept])
+            given = contexts_of([[row[i] for row in rows] for i in self._given], len(rows), self._fields)
+            kept = [[row[i] for row in rows] for i in self._kept]
+            return Records(self._keys(rows), self._numbers(rows), times, kept, given)
         except (*NOT_ACCEPTED, csv.Error):
             return None
 
     def _numbers(self, rows: list[list[str]]) -> np.ndarray:
-        columns = [[row[i] for row in rows] for i in self._values]
-        if self._fields.categories:
-            return np.array([one_number(text, "", self._fields) for text in columns[0]])
-        numbers = [self._column(column) for column in columns]
+        numbers = [self._column([row[i] for row in rows]) for i in self._values]
         return np.array(numbers[0]) if self._fields.width is None else np.array(numbers).T.copy()
 
     def _column(self, column: list[str]) -> list[float]:
+        if self._fields.categories:
+            return [one_number(text, "", self._fields) for text in column]
         if "_" in "".join(column):  # Python reads 1_000 as a number
             raise ValueError
         try:
@@ -136,7 +140,8 @@ class CsvLines:
         numbers = [one_number(row[i], repr(name), fields) for i, name in zip(self._values, fields.values, strict=True)]
         key = one_key([row[i].strip() for i in self._key], fields.key) if fields.key else None
         time = None if self._time is None else one_time(row[self._time], fields.time or "")
-        return Record(key, numbers[0] if fields.width is None else numbers, time, tuple(row[i] for i in self._kept))
+        given = one_context([row[i] for i in self._given], fields)
+        return Record(key, numbers[0] if fields.width is None else numbers, time, tuple(row[i] for i in self._kept), given)
 
     def _header_columns(self, header: str) -> list[str]:
         try:

@@ -26,9 +26,9 @@ class BadLineError(ValueError):
 
 
 class Fields(NamedTuple):
-    """The names of the key's fields, of the observation's, of its time and of those that are passed on.
+    """The names of the key's fields, of the observation's, of its time, of those that are passed on, and of its context's.
 
-    `width` is the length of a vector, or None for one number.
+    `width` is the length of a vector, or None for one number. `contexts` are the numbers of contexts that have names.
     """
 
     key: tuple[str, ...]
@@ -38,31 +38,37 @@ class Fields(NamedTuple):
     takes_booleans: bool
     time: str | None = None
     keep: tuple[str, ...] = ()
+    given: tuple[str, ...] = ()
+    contexts: dict[str, float] = {}  # noqa: RUF012 (never changed)
 
     @property
     def needed(self) -> dict[str, str]:
         """What every line must have, each with the option that names it."""
-        options = {"--value": self.values, "--key": self.key, "--time": (self.time,) if self.time else ()}
+        time = (self.time,) if self.time else ()
+        options = {"--value": self.values, "--given": self.given, "--key": self.key, "--time": time}
         return {name: option for option, names in options.items() for name in names}
 
 
 class Record(NamedTuple):
-    """One line: its key or None, its observation as a number or a list of them, its time or None, and what is passed on."""
+    """One line: its key or None, its observation as a number or a list of them, its time or None, what is passed on, and the
+    numbers of its context."""
 
     key: Key | None
     value: float | list[float]
     time: float | None = None
     kept: tuple[object, ...] = ()
+    given: tuple[float, ...] = ()
 
 
 class Records(NamedTuple):
-    """Several lines: the keys, the observations, NaN where missing, the times in seconds, and of each field that is passed on
-    the values. Keys and times are empty where lines have none."""
+    """Several lines: the keys, the observations, NaN where missing, the times in seconds, of each field that is passed on the
+    values, and the contexts, (lines, numbers). Keys and times are empty where lines have none."""
 
     keys: Sequence[Key]
     values: np.ndarray
     times: np.ndarray
     kept: Sequence[Sequence[object]]
+    given: np.ndarray
 
 
 # --- nested fields -----------------------------------------------------------------------------------------------------------
@@ -144,6 +150,44 @@ def _category(text: str, what: str, fields: Fields) -> float:
     if text not in fields.categories:
         raise BadLineError(f"{what} is {shown(text)}, a category that --categories does not name")
     return fields.categories[text]
+
+
+# --- contexts ----------------------------------------------------------------------------------------------------------------
+
+
+def one_context(values: Iterable[object], fields: Fields) -> tuple[float, ...]:
+    """The numbers of a context, NaN where one is missing. The first may be a name."""
+    return tuple(_context(value, k, fields) for k, value in enumerate(values))
+
+
+def _context(value: object, k: int, fields: Fields) -> float:
+    name = fields.given[k]
+    if k == 0 and fields.contexts:
+        if value is None or (isinstance(value, str) and is_missing(value)):
+            return np.nan
+        text = key_text(value, name)
+        if text not in fields.contexts:
+            raise BadLineError(f"{name!r} is {shown(text)}, a context that --contexts does not name")
+        return fields.contexts[text]
+    try:
+        return one_number(value, repr(name), fields._replace(categories={}, takes_booleans=True))
+    except BadLineError as error:
+        hint = "; name the contexts with --contexts where they are texts" if k == 0 and isinstance(value, str) else ""
+        raise BadLineError(f"{error}{hint}") from None
+
+
+def contexts_of(columns: Sequence[Sequence[Any]], count: int, fields: Fields) -> np.ndarray:
+    """All at once, (count, numbers); raises where one needs a closer look."""
+    numbers = np.empty((count, len(columns)))
+    for k, column in enumerate(columns):
+        if k == 0 and fields.contexts:
+            codes = {value: _context(value, 0, fields) for value in dict.fromkeys(column)}
+            numbers[:, 0] = [codes[value] for value in column]
+        elif {int, float} >= set(map(type, column)):
+            numbers[:, k] = column
+        else:
+            numbers[:, k] = [_context(value, k, fields) for value in column]
+    return numbers
 
 
 # --- times -------------------------------------------------------------------------------------------------------------------

@@ -26,7 +26,10 @@ if TYPE_CHECKING:
 
 
 FORMATS = ("jsonl", "csv")
-MEASURES = ("mean", "variance", "bayes_factor_surprise", "shannon_surprise", "adaptation_rate", "run_length")
+MEASURES = (
+    *("mean", "variance", "bayes_factor_surprise", "shannon_surprise", "adaptation_rate", "run_length"),
+    "outlier_probability",  # where the family has outliers
+)
 RECENT = ("recent_change", "onset", "onset_low", "onset_high")  # of a calibrated rule; how many observations ago it changed
 FEW = 64  # lines
 NOT_PLAIN = re.compile(r'[",\r\n\ud800-\udfff]').search  # what a CSV puts into quotes, and what is no text
@@ -110,18 +113,20 @@ class Format:
         return [f"{measure}_{k}" for k in range(self._size)] if several else [measure]
 
     def _observed(self, written: Written) -> list[Column]:
-        observed, missing = written.observed, written.absent
+        columns = [written.observed] if written.observed.ndim == 1 else list(np.ascontiguousarray(written.observed.T))
         if self._categories:
             names = [_csv_text(n) if self._kind == "csv" else json.dumps(n) for n in self._categories]
             names.append(self._number(math.nan))
-            return [[names[code] for code in np.where(missing, -1, observed).astype(np.int64).tolist()]]
-        if self._whole:
-            whole = np.where(missing, 0, observed).astype(np.int64)
-            if not missing.any():
-                return [whole]
-            gone, texts = self._number(math.nan), map(str, whole.tolist())
-            return [[gone if absent else text for text, absent in zip(texts, missing.tolist(), strict=True)]]
-        return [observed] if observed.ndim == 1 else [np.ascontiguousarray(column) for column in observed.T]
+            return [[names[code] for code in np.where(np.isnan(one), -1, one).astype(np.int64).tolist()] for one in columns]
+        return [self._whole_numbers(one) for one in columns] if self._whole else [*columns]
+
+    def _whole_numbers(self, observed: np.ndarray) -> Column:
+        missing = np.isnan(observed)
+        whole = np.where(missing, 0, observed).astype(np.int64)
+        if not missing.any():
+            return whole
+        gone, texts = self._number(math.nan), map(str, whole.tolist())
+        return [gone if absent else text for text, absent in zip(texts, missing.tolist(), strict=True)]
 
     def _computed(self, measure: str, out: Outputs) -> list[np.ndarray]:
         if measure in ("mean", "variance"):

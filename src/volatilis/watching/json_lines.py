@@ -18,11 +18,13 @@ from volatilis.watching.fields import (
     Key,
     Record,
     Records,
+    contexts_of,
     getter,
     is_missing,
     key_text,
     keys_are_fine,
     no_field,
+    one_context,
     one_key,
     one_number,
     one_time,
@@ -57,14 +59,14 @@ class JsonLines:
             return cls(fields, bare=False), True
         if isinstance(value, str) and not surely:
             return None  # a header of a CSV
-        bare = cls(fields._replace(key=(), time=None, keep=()), bare=True)
+        bare = cls(fields._replace(key=(), time=None, keep=(), given=()), bare=True)
         try:
             told = not np.isnan(bare.one(line).value).all()
         except BadLineError:
             is_json = surely or value is not None or line.startswith("[") or line.lstrip("-").isdigit()
             return (cls(fields, bare=True), False) if is_json else None
         if told and (others := [*fields.key, *([fields.time] if fields.time else []), *fields.keep]):
-            option = "--key" if fields.key else "--time" if fields.time else "--keep"
+            option = "--key" if fields.key else "--time" if fields.time else "--given" if fields.given else "--keep"
             raise ValueError(
                 f"{option} {others[0]}: the lines are bare observations, such as {line[:40]!r}, without such a field"
             )
@@ -87,12 +89,13 @@ class JsonLines:
                 return None
             values = self._values(rows)
             keys = self._keys(rows)
+            given = contexts_of([list(map(self._getters[name], rows)) for name in fields.given], len(rows), fields)
             times = NO_TIMES if fields.time is None else seconds_of(list(map(self._getters[fields.time], rows)))
         except NOT_ACCEPTED:
             return None
         if fields.width is not None and values.shape != (len(rows), fields.width):
             return None
-        return Records(keys, values, times, [list(map(get, rows)) for get in self._kept])
+        return Records(keys, values, times, [list(map(get, rows)) for get in self._kept], given)
 
     def _values(self, rows: list[Any]) -> np.ndarray:
         names, fields = self._fields.values, self._fields
@@ -131,8 +134,8 @@ class JsonLines:
         if self._bare:
             if isinstance(row, dict):
                 raise BadLineError("the first lines are like 1.25, and this one is an object")
-            if fields.key or fields.time:
-                raise BadLineError("it is a bare observation, and has no key or no time")
+            if fields.key or fields.time or fields.given:
+                raise BadLineError("it is a bare observation, and has no key, no time or no context")
             return Record(None, self._vector(row, "it"), kept=(None,) * len(self._kept))
         if not isinstance(row, dict):
             raise BadLineError(f'the first lines are like {{"{fields.values[0]}": 1.25}}, and this one is not')
@@ -146,7 +149,8 @@ class JsonLines:
         value = self._vector(values[0] if len(values) == 1 else values, repr(fields.values[0]))
         key = one_key([found[name] for name in fields.key], fields.key) if fields.key else None
         time = one_time(found[fields.time], fields.time) if fields.time else None
-        return Record(key, value, time, tuple(get(row) for get in self._kept))
+        given = one_context([found[name] for name in fields.given], fields)
+        return Record(key, value, time, tuple(get(row) for get in self._kept), given)
 
     def _row(self, line: str) -> Any:
         try:

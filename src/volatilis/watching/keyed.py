@@ -68,8 +68,12 @@ class Keyed:
         tell: Callable[[str], None] | None = None,
         keys: Keys | None = None,
         within: int | None = None,
+        row: tuple[int, ...] | None = None,
     ) -> None:
-        """`within`: states keep what the probability of a change within so many observations needs."""
+        """`within`: states keep what the probability of a change within so many observations needs.
+
+        `row`: the shape of an observation with its context, as the family encodes it; None: of one without.
+        """
         self.learner, self._seed, self._tell, self._within = learner, seed, tell, within
         self._grows = learner.grows()
         self._fresh = self._new(generator_key(seed))
@@ -79,7 +83,7 @@ class Keyed:
         example, _ = learner.family.observations([])
         self._order = np.arange(ROWS)
         self._rows = np.zeros(ROWS, dtype=np.int64)
-        self._ys = np.zeros((ROWS, *example.shape[1:]), dtype=example.dtype)
+        self._ys = np.zeros((ROWS, *(example.shape[1:] if row is None else row)), dtype=example.dtype)
         self._events = np.zeros(ROWS, dtype=np.int64)
         self._progress = np.zeros(2, dtype=np.int64)
         self._out = outputs(ROWS, learner.family.size(), defined_readouts(learner), within is not None)

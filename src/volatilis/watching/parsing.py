@@ -144,16 +144,22 @@ class Parser:
             return self._nothing()._replace(held=held)
         records = reader.all(lines) if is_text else None
         if records is not None:
-            checked = self._check(records.values)
+            checked = self._check(records.values, records.given)
             if checked is not None:
                 return Parsed(numbers, records.keys, records.values, *checked, records.times, records.kept, held=held)
         return self._one_by_one(reader, lines, numbers)._replace(held=held)
 
-    def _check(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
-        """As the family has them, and which are missing; None where one is not accepted."""
+    def _encoded(self, values: np.ndarray, given: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """As the family has them, with their contexts, and which are missing; raises where one is not accepted."""
+        context = None if not self._fields.given else given[:, 0] if given.shape[1] == 1 else given
+        encoded, absent = self._learner.family.observations(values, given=context)
+        self._learner.check_observations(encoded)
+        return encoded, absent
+
+    def _check(self, values: np.ndarray, given: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+        """The same; None where one is not accepted."""
         try:
-            encoded, absent = self._learner.family.observations(values)
-            self._learner.check_observations(encoded)
+            encoded, absent = self._encoded(values, given)
         except (ValueError, TypeError):
             return None
         return None if absent.any() and not self._missing_accepted else (encoded, absent)
@@ -175,13 +181,13 @@ class Parser:
                     good.append((i, record))
             except BadLineError as error:
                 bad.append(Bad(int(numbers[i]), f"{error}: {shown(line)}"))
-        if good and self._check(np.array([record.value for _, record in good])) is None:
+        if good and self._check(*_columns(good)) is None:
             good, refused = self._accepted(good)
             bad = sorted(bad + [Bad(int(numbers[i]), f"{reason}: {shown(lines[i])}") for i, reason in refused])
         if not good:
             return self._nothing()._replace(bad=bad)
-        observed = np.array([record.value for _, record in good])
-        encoded, absent = self._learner.family.observations(observed)
+        observed, given = _columns(good)
+        encoded, absent = self._encoded(observed, given)
         keys = [record.key for _, record in good if record.key is not None]
         times = np.array([record.time for _, record in good if record.time is not None], dtype=np.float64)
         kept = [[record.kept[k] for _, record in good] for k in range(len(self._fields.keep))]
@@ -193,10 +199,9 @@ class Parser:
         names = ", ".join(map(repr, self._fields.values))
         for i, record in records:
             try:
-                encoded, absent = self._learner.family.observations(np.array([record.value]))
-                self._learner.check_observations(encoded)
+                _, absent = self._encoded(*_columns([(i, record)]))
             except (ValueError, TypeError) as error:
-                refused.append((i, str(error).replace("observation 0", names)))
+                refused.append((i, self._reason(str(error), names)))
                 continue
             if absent[0] and not self._missing_accepted:
                 refused.append((i, f"{names} is missing; --missing elapse (time passes) or --missing skip accepts that"))
@@ -204,9 +209,22 @@ class Parser:
                 good.append((i, record))
         return good, refused
 
+    def _reason(self, error: str, names: str) -> str:
+        """Why the family does not accept an observation, with the names of its fields."""
+        contexts = ", ".join(map(repr, self._fields.given))
+        for words in ("the context of observation 0", "the regressors of observation 0", "a regressor of observation 0"):
+            error = error.replace(words, f"{words.removesuffix(' of observation 0')} {contexts}")
+        return error.replace("observation 0", names)
+
     def _nothing(self) -> Parsed:
         values, absent = self._learner.family.observations([])
         return Parsed(np.zeros(0, dtype=np.int64), [], values, values, absent, kept=[[] for _ in self._fields.keep])
+
+
+def _columns(records: Sequence[tuple[int, Record]]) -> tuple[np.ndarray, np.ndarray]:
+    """The observations and the contexts of these."""
+    given = [record.given for _, record in records]
+    return np.array([record.value for _, record in records]), np.array(given, dtype=np.float64).reshape(len(given), -1)
 
 
 def _decoded(data: bytes) -> tuple[str, bool]:

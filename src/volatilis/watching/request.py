@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 from typing import NamedTuple
 
+import numpy as np
+
 from volatilis.catalogue import Recipe, make_family, make_learner
 from volatilis.changepoints import AlarmFile, load_alarms
 from volatilis.families import Bernoulli
+from volatilis.families._base import Family
 from volatilis.learners._base import Learner
 from volatilis.tables import counted
 from volatilis.watching.clock import duration
@@ -34,6 +37,8 @@ class WatchRequest(NamedTuple):
     forget_after  keys that were silent for so long start anew, such as 24h or 10000lines; max_keys: so many at most
     metrics       a file with counts for Prometheus
     learn         the first so many observations of a key are kept, and its parameters are estimated from them; None: known
+    given         the field of the context, for a family or a learner that has contexts; several for regressors
+    contexts      the names of the contexts in their order, where they are texts
     bad_lines     stop, or report and go on
     state         a file that keeps everything; saved every so many seconds (None: 10)
     replay        a pipe that starts again from its beginning: skip what was read before
@@ -67,6 +72,8 @@ class WatchRequest(NamedTuple):
     metrics: str | None = None
     alarms: str | None = None
     learn: int | None = None
+    given: tuple[str, ...] = ()
+    contexts: tuple[str, ...] = ()
 
 
 class Summary(NamedTuple):
@@ -174,21 +181,65 @@ def calibrated_by(request: WatchRequest) -> AlarmFile | None:
 def fields_of(request: WatchRequest, learner: Learner) -> Fields:
     """What stands where in a line, checked against the family."""
     family = learner.family
-    shape, named = family.observations([])[0].shape[1:], len(request.value)
-    width = shape[0] if shape else None
-    if named == 0 or named not in (1, width):
-        raise ValueError(
-            f"an observation of this family has {counted(width or 1, 'number')}; --value names {counted(named, 'field')}"
-        )
+    width = _width_of(request, family)
     if request.categories and len(request.categories) != family.categories():
         raise ValueError(
             f"--categories names {len(request.categories)} categories, but the family {type(family).__name__} has "
             f"{family.categories() or 'none'}"
         )
-    codes = {name: float(code) for code, name in enumerate(request.categories)}
+    if request.contexts and not request.given:
+        raise ValueError("--contexts names the contexts in a field; say with --given which one it is")
+    codes, contexts = ({n: float(i) for i, n in enumerate(names)} for names in (request.categories, request.contexts))
     there = {*request.key, *request.value}
-    keep = tuple(name for name in dict.fromkeys(request.keep) if name not in there)  # key and value are written anyway
-    return Fields(request.key, request.value, width, codes, isinstance(family, Bernoulli), request.time, keep)
+    # key and value are written anyway; a context is passed on as it came
+    keep = tuple(name for name in dict.fromkeys((*request.given, *request.keep)) if name not in there)
+    return Fields(
+        request.key, request.value, width, codes, _observes_booleans(family), request.time, keep, request.given, contexts
+    )
+
+
+def _width_of(request: WatchRequest, family: Family) -> int | None:
+    """The length of the vector that is observed; None for one number. Refuses fields that the family cannot take."""
+    named, width = len(request.value), family.context_width()
+    if request.given and len(request.given) != width:
+        if not width:
+            raise ValueError(
+                "--given has no effect: neither the family nor the learner has contexts; the family given:FAMILY;contexts=K "
+                "has, and the learner per-context:LEARNER;contexts=K"
+            )
+        raise ValueError(f"the context has {counted(width, 'number')}; --given names {counted(len(request.given), 'field')}")
+    if width and not request.given:
+        return _width_of_all(named, family)
+    shape = family.as_observed(family.observations([])[0]).shape[1:]
+    if named == 0 or named not in (1, *shape):
+        numbers = counted(shape[0] if shape else 1, "number")
+        raise ValueError(f"an observation of this family has {numbers}; --value names {counted(named, 'field')}")
+    return shape[0] if shape else None
+
+
+def _width_of_all(named: int, family: Family) -> int:
+    """Of observations of all contexts in one line, a field each."""
+    try:
+        family.observations(np.full((1, named), np.nan))
+    except (ValueError, TypeError):
+        raise ValueError(
+            f"this model has contexts; name their field with --given ({counted(family.context_width(), 'number')}), or with "
+            "--value the observations of all contexts, one field each"
+        ) from None
+    return named
+
+
+def _observes_booleans(family: Family) -> bool:
+    while "family" in family._fields:  # type: ignore[attr-defined]
+        family = family.family  # type: ignore[attr-defined]
+    return isinstance(family, Bernoulli)
+
+
+def row_shape(fields: Fields, family: Family) -> tuple[int, ...]:
+    """Of an observation as the family encodes it, its context included."""
+    missing = np.full(1 if fields.width is None else (1, fields.width), np.nan)
+    given = np.zeros((1, len(fields.given))) if len(fields.given) > 1 else np.zeros(1) if fields.given else None
+    return family.observations(missing, given=given)[0].shape[1:]
 
 
 def keys_of(request: WatchRequest) -> tuple[Keys, bool]:

@@ -20,7 +20,7 @@ from volatilis.watching.request import Summary, WatchRequest
 from volatilis.watching.state_file import Rows, load, save
 
 MOST_POOLS = 40  # each has twice the room of the one before
-IDENTITY = ("key", "value", "categories", "seed", "time", "interval", "forget_after", "max_keys")
+IDENTITY = ("key", "value", "categories", "seed", "time", "interval", "forget_after", "max_keys", "given", "contexts")
 
 
 class Saved(NamedTuple):
@@ -89,7 +89,7 @@ class Memory:
 
     def _check_identity(self, header: Entry) -> None:
         for name, now in self._identity().items():
-            if header.get(name) != now:
+            if (header.get(name) or None) != (now or None):  # a file made before there was such an option has none
                 raise StateFileError(
                     f"{self._path} was made with another {name}: {_shown(header.get(name))}, now {_shown(now)}; it is "
                     "not changed: use the same options, or give --state another name"

@@ -31,6 +31,7 @@ from volatilis.watching.request import (
     fields_of,
     keys_of,
     learner_of,
+    row_shape,
 )
 from volatilis.watching.state import Memory
 from volatilis.watching.state_file import state_locked
@@ -86,7 +87,7 @@ class Watcher:
         self._format = Format(learner, fields, request.output_format, request.measures, has_alarm, within is not None)
         self._parser = Parser(fields, request.input_format, learner, self._missing != OBSERVE)
         keys, self._ages_in_lines = keys_of(request)
-        self._keyed = Keyed(learner, request.seed, tell, keys, within)
+        self._keyed = Keyed(learner, request.seed, tell, keys, within, row_shape(fields, learner.family))
         self._clock = None if request.interval is None else Clock(duration("--interval", request.interval)[0], report)
         self._per_key: list[PerKey] = [self._alarms, *([] if self._clock is None else [self._clock])]
         self._check = None if isinstance(learner, WarmUp) else StreamCheck(learner)  # a warm-up checks what it estimates
