@@ -114,19 +114,20 @@ class Format:
 
     def _observed(self, written: Written) -> list[Column]:
         columns = [written.observed] if written.observed.ndim == 1 else list(np.ascontiguousarray(written.observed.T))
+        if not self._categories and not self._whole:
+            return [*columns]
+        return [self._codes(column, written.absent | np.isnan(column)) for column in columns]
+
+    def _codes(self, observed: np.ndarray, missing: np.ndarray) -> Column:
+        """Whole numbers, or the names of categories."""
+        gone, whole = self._number(math.nan), np.where(missing, -1, observed).astype(np.int64)
         if self._categories:
             names = [_csv_text(n) if self._kind == "csv" else json.dumps(n) for n in self._categories]
-            names.append(self._number(math.nan))
-            return [[names[code] for code in np.where(np.isnan(one), -1, one).astype(np.int64).tolist()] for one in columns]
-        return [self._whole_numbers(one) for one in columns] if self._whole else [*columns]
-
-    def _whole_numbers(self, observed: np.ndarray) -> Column:
-        missing = np.isnan(observed)
-        whole = np.where(missing, 0, observed).astype(np.int64)
+            names.append(gone)
+            return [names[code] for code in whole.tolist()]
         if not missing.any():
             return whole
-        gone, texts = self._number(math.nan), map(str, whole.tolist())
-        return [gone if absent else text for text, absent in zip(texts, missing.tolist(), strict=True)]
+        return [gone if absent else text for text, absent in zip(map(str, whole.tolist()), missing.tolist(), strict=True)]
 
     def _computed(self, measure: str, out: Outputs) -> list[np.ndarray]:
         if measure in ("mean", "variance"):
