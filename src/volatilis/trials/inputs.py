@@ -88,7 +88,7 @@ class Inputs:
         try:
             return numbers(values, self._path, first, column)
         except TableError as error:
-            if self._request.family.name in ("categorical", "bernoulli"):
+            if self._request.family.chain()[-1].name in ("bernoulli", "categorical", "transitions"):
                 raise TableError(f"{error}; name the categories with --categories where they are texts") from None
             raise
 
