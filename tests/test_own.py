@@ -179,3 +179,47 @@ def test_the_page(capsys: pytest.CaptureFixture[str]) -> None:
     names = {"Forgetful": catalogue.LEARNERS["forgetful"], "Geometric": catalogue.FAMILIES["geometric"]}
     exec(blocks[2][0], names)
     assert capsys.readouterr().out == blocks[2][1]
+
+
+HEADING = "from typing import NamedTuple\nfrom volatilis.own import AnyFamily, Positive, learner_with_one_belief, response\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("def f(:", "mine.py, line 1: SyntaxError"),
+        ("import sys\nsys.exit(3)", "mine.py, line 2: SystemExit: 3"),
+        (
+            f"{HEADING}@learner_with_one_belief\nclass Lazy(NamedTuple):\n    family: AnyFamily",
+            "mine.py, line 3: TypeError: Lazy lacks update, elapse; such a learner gives update, elapse",
+        ),
+        (f"{HEADING}@response\nclass Mute(NamedTuple):\n    sd: Positive", "Mute has no method log_response"),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_told(tmp_path: pathlib.Path, text: str, reason: str) -> None:
+    (tmp_path / "mine.py").write_text(text)
+    table = tmp_path / "people.csv"
+    write_people(table, 1)
+    said = refused(
+        volatilis("fit", table, "--family", FAMILY_TEXT, "--learner", "varsmile:m=free", "--own", tmp_path / "mine.py")
+    )
+    assert reason in " ".join(said.split())
+
+
+def test_hyphens_do_not_make_another_name(tmp_path: pathlib.Path) -> None:
+    """A class VarSMiLe would be var-smi-le, and take the place of varsmile."""
+    (tmp_path / "mine.py").write_text(
+        (HOW_TO / "geometric.py").read_text().replace("Forgetful", "VarSMiLe").replace("Geometric", "Geo")
+    )
+    with pytest.raises(ValueError, match="there is a learner 'varsmile' already; give VarSMiLe another name"):
+        load_own([str(tmp_path / "mine.py")])
+    assert catalogue.parse_learner("varsmile:m=0.1").name == "varsmile"
+
+
+def test_a_response_that_cannot_be_simulated_is_told_before_the_work(tmp_path: pathlib.Path) -> None:
+    table = tmp_path / "people.csv"
+    write_people(table, 1)
+    own_response = ("--own", HOW_TO / "careful.py", "--response", "careful:sd=free,care=1")
+    said = refused(volatilis("recover", table, "--family", FAMILY_TEXT, "--learner", "varsmile:m=free", *own_response))
+    assert "Careful cannot be simulated: give it a method draw(self, moment, rng)" in " ".join(said.split())
+    assert "fits" not in said

@@ -153,7 +153,7 @@ def _key(text: str, known: Mapping[str, type]) -> str:
     """The name that a text begins with, as it is known if it is."""
     key = text.partition(":")[0].rpartition("=")[2].strip().lower().replace("_", "-")
     key = (FAMILY_ALIASES if known is FAMILIES else ALIASES).get(key, key)
-    return {entry.replace("-", ""): entry for entry in known}.get(key.replace("-", ""), key)
+    return key if key in known else {entry.replace("-", ""): entry for entry in known}.get(key.replace("-", ""), key)
 
 
 def _combines(known: Mapping[str, type], key: str) -> bool:

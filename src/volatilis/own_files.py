@@ -45,7 +45,7 @@ def load_own(paths: Iterable[str], kinds: Sequence[Kind] = KINDS) -> None:
             raise ValueError(f"{path} is not a Python file, from which classes of your own are read")
         text = where.read_text(encoding="utf-8")
         if _texts.get(str(where)) != text:
-            _check_own(str(where), _run_own(path, where), kinds)
+            _check_own(path, str(where), _run_own(path, where), kinds)
             _texts[str(where)] = text
 
 
@@ -63,7 +63,7 @@ def _run_own(path: str, where: pathlib.Path) -> list[type]:
     sys.modules[name] = module = importlib.util.module_from_spec(specification)
     try:
         specification.loader.exec_module(module)
-    except Exception as error:  # whatever the user's code does wrong
+    except (Exception, SystemExit) as error:  # whatever the user's code does wrong
         frames = traceback.extract_tb(error.__traceback__)
         lines = [frame.lineno for frame in frames if frame.filename == str(where)]
         line = error.lineno if isinstance(error, SyntaxError) else lines[-1] if lines else None
@@ -72,11 +72,14 @@ def _run_own(path: str, where: pathlib.Path) -> list[type]:
     return [cls for _, cls in inspect.getmembers(module, inspect.isclass) if cls.__module__ == name]
 
 
-def _check_own(path: str, classes: Sequence[type], kinds: Sequence[Kind]) -> None:
+def _check_own(path: str, where: str, classes: Sequence[type], kinds: Sequence[Kind]) -> None:
+    """A file gives something, and no name that is taken: hyphens do not make another one, since nobody needs to write them."""
     found = [(kind, cls, name) for kind in kinds for cls in classes if (name := kind.name_of(cls)) is not None]
     if not found:
         words = " and no ".join(kind.word for kind in kinds)
         raise ValueError(f"{path} has no {words}: a class with a decorator of volatilis.own above it")
     for kind, cls, name in found:
-        if kind.known[name] is not cls or _owners.setdefault((kind.word, name), path) != path:
-            raise ValueError(f"{path}: there is a {kind.word} {name!r} already; give {cls.__name__} another name")
+        plain = name.replace("-", "")
+        taken = [other for other, its in kind.known.items() if other.replace("-", "") == plain and its is not cls]
+        if taken or kind.known[name] is not cls or _owners.setdefault((kind.word, plain), where) != where:
+            raise ValueError(f"{path}: there is a {kind.word} {(taken or [name])[0]!r} already; give {cls.__name__} another name")

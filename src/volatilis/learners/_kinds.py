@@ -317,14 +317,18 @@ class _Decorator(Protocol):
     def __call__(self, cls: C, /) -> C: ...
 
 
-def _decorator(*defaults: type, draws: bool = True, outliers: bool = False) -> _Decorator:
+def _decorator(*defaults: type, draws: bool = True, outliers: bool = False, gives: tuple[str, ...] = ()) -> _Decorator:
     """A class decorator that fills in the methods of these classes; it stands alone or is given the record.
 
     draws      whether learners of the kind may draw random numbers
     outliers   whether all learners of the kind weigh that an observation may be an outlier
+    gives      the methods that the class itself must have
     """
 
     def mark(cls: C, record: LearnerRecord) -> C:
+        missing = [name for name in gives if name not in dir(cls)]
+        if missing:
+            raise TypeError(f"{cls.__name__} lacks {', '.join(missing)}; such a learner gives {', '.join(gives)}")
         for default in defaults:
             _fill_in(cls, default)
         RECORDS[cls] = record._replace(cls=cls, samples=draws and record.samples, outliers=outliers or record.outliers)
@@ -344,9 +348,9 @@ def _decorator(*defaults: type, draws: bool = True, outliers: bool = False) -> _
 
 
 learner = _decorator(_Common)
-learner_with_one_belief = _decorator(_OneBeliefStart, _Common, draws=False)  # the class gives `update` and `elapse`
+learner_with_one_belief = _decorator(_OneBeliefStart, _Common, draws=False, gives=("update", "elapse"))
 # exact inference, then the class's `approximate(state)`
-learner_with_hypotheses = _decorator(_ExactThenApproximate, _Common, outliers=True)
+learner_with_hypotheses = _decorator(_ExactThenApproximate, _Common, outliers=True, gives=("approximate",))
 
 
 def variant(record: LearnerRecord) -> Callable[[C], C]:

@@ -23,6 +23,8 @@ from volatilis.behaviour.fitting.parameters import WHOLE, Unit, searched, weak
 from volatilis.behaviour.models import Model
 from volatilis.behaviour.people import Person
 from volatilis.behaviour.recovery.simulation import simulate
+from volatilis.behaviour.responses._base import can_be_simulated
+from volatilis.behaviour.responses.registry import RESPONSES
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -136,6 +138,10 @@ def recover(
 ) -> Recovery:
     """people: simulated ones per model; None: as many as there are, each design once."""
     check_models(models, persons, least=1)
+    for model in models:
+        cls = RESPONSES[model.response.name]
+        if not can_be_simulated(cls):
+            raise ValueError(f"{cls.__name__} cannot be simulated: give it a method draw(self, moment, rng)")
     if criterion not in CRITERIA:
         raise ValueError(f"recovery by {criterion!r} is not known; {', '.join(CRITERIA)} are")
     if draw not in DRAWS:

@@ -106,6 +106,11 @@ def response(cls: C) -> C:
 marked: dict[type, None] = {}  # in the order of their definition
 
 
+def can_be_simulated(cls: type) -> bool:
+    """Whether a response model says how responses are drawn."""
+    return vars(cls).get("draw") is not vars(_Defaults)["draw"]
+
+
 def is_response(cls: type) -> bool:
     """Whether the class has `@response` above it."""
     return cls in marked
