@@ -1,11 +1,12 @@
 """Collect two finished runs of `volatilis paper all` into docs/results: tables, pictures, claims, and the numbers of its README.
 
-    python -m benchmarks.collect OUT NEAR [docs/results]
+    python -m benchmarks.collect OUT NEAR [docs/results [AGAIN]]
 
 Copies data/*.csv, figures/*.png and claims.md of OUT, and of NEAR, a run with `--benchmark near`, what it cost and how near it
 was; removes there what neither has. In README.md only what stands between `<!-- NAME -->` and `<!-- end NAME -->` is written
 anew, from those tables: run, claims, merge, agreement, time, near. The README.md two folders above, that of the repository, has
-such a part too: paper. Nothing is changed if something is missing or if it all would be over 10 MB.
+such a part too: paper. AGAIN is a run of some figures with `--replications`: its comparisons with the published values, which
+rest on more seeds, take the place of those of OUT. Nothing is changed if something is missing or if it all would be over 10 MB.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 import pathlib
 import shutil
 import sys
+import tempfile
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -35,6 +37,10 @@ PARTS = {  # of the ledger -> in words, and the figures that need it
     "categorical": ("grid, Categorical", "6, 7"),
     "gaussian robustness": ("a wrong p_c, Gaussian", "8"),
     "categorical robustness": ("a wrong p_c, Categorical", "9"),
+    "gaussian scan": ("which p_c is best, Gaussian", "8"),
+    "categorical scan": ("which p_c is best, Categorical", "9"),
+    "gaussian confirmation": ("the same on fresh sequences, Gaussian", "8"),
+    "categorical confirmation": ("the same on fresh sequences, Categorical", "9"),
     "prediction1": ("prediction 1", "10"),
     "prediction2": ("prediction 2", "11"),
     "memory": ("error against memory", "memory"),
@@ -46,21 +52,29 @@ PARTS = {  # of the ledger -> in words, and the figures that need it
 
 
 def main(arguments: list[str]) -> int:
-    if len(arguments) not in (2, 3):
+    if len(arguments) not in (2, 3, 4):
         print(__doc__, file=sys.stderr)
         return 2
     out, near, results = (pathlib.Path(name) for name in (*arguments, "docs/results")[:3])
+    again = pathlib.Path(arguments[3]) if len(arguments) > 3 else None
     try:
-        print(f"{results}: {collect(out, near, results)}")
+        print(f"{results}: {collect(out, near, results, again)}")
     except (ValueError, OSError) as error:
         print(f"collect: {error}", file=sys.stderr)
         return 2
     return 0
 
 
-def collect(out: pathlib.Path, near: pathlib.Path, results: pathlib.Path) -> str:
+def collect(out: pathlib.Path, near: pathlib.Path, results: pathlib.Path, again: pathlib.Path | None = None) -> str:
     """Copy, write the README's numbers, and say what was copied."""
-    files = wanted(out) | wanted_near(near)
+    with tempfile.TemporaryDirectory() as folder:
+        files = wanted(out) | wanted_near(near)
+        if again is not None:
+            files |= wanted_again(files, again, pathlib.Path(folder))
+        return copied(files, results)
+
+
+def copied(files: dict[str, pathlib.Path], results: pathlib.Path) -> str:
     pages: dict[pathlib.Path, Mapping[str, Writer]]
     pages = {results / "README.md": WRITERS, results.resolve().parents[1] / "README.md": OUTER_WRITERS}
     tables = {path.stem: files[name] for name in files if (path := pathlib.PurePath(name)).suffix == ".csv"}
@@ -99,6 +113,21 @@ def wanted_near(near: pathlib.Path) -> dict[str, pathlib.Path]:
             f"{near} lacks {', '.join(missing)}; it must be the folder of a finished `volatilis paper all --benchmark near`"
         )
     return {name: near / where for name, where in NEAR.items()}
+
+
+def wanted_again(files: Tables, again: pathlib.Path, folder: pathlib.Path) -> dict[str, pathlib.Path]:
+    """The comparisons of a run with replications, and both tables of all comparisons with theirs in place, in a new folder."""
+    import pandas
+
+    chosen = {f"data/{path.name}": path for path in sorted(again.glob("data/comparison_figure_*.csv"))}
+    if not chosen:
+        raise ValueError(f"{again} has no data/comparison_figure_*.csv; it must be a folder of `volatilis paper --replications`")
+    figures = [pathlib.PurePath(name).stem.rpartition("_")[2] for name in chosen]
+    for name in ("agreement", "beyond"):
+        old, new = (pandas.read_csv(path, dtype=str) for path in (files[f"data/{name}.csv"], again / "data" / f"{name}.csv"))
+        pandas.concat([old[~old.figure.isin(figures)], new]).to_csv(folder / f"{name}.csv", index=False)
+        chosen[f"data/{name}.csv"] = folder / f"{name}.csv"
+    return chosen
 
 
 def with_numbers(page: pathlib.Path, writers: Mapping[str, Writer], data: Tables) -> str:

@@ -91,6 +91,26 @@ def test_files_are_copied_and_old_ones_removed(out: pathlib.Path, near: pathlib.
     assert {path.suffix for path in (results / "figures").iterdir()} == {".png"}
 
 
+def test_comparisons_on_more_seeds_take_the_place_of_others(
+    out: pathlib.Path, near: pathlib.Path, results: pathlib.Path, tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    again = tmp_path / "again"
+    assert collect.main([str(out), str(near), str(results), str(again)]) == 2
+    assert "comparison_figure_" in capsys.readouterr().err
+    (again / "data").mkdir(parents=True)
+    (out / "data" / "comparison_figure_S2.csv").write_text("of,ten\n")
+    (again / "data" / "comparison_figure_S2.csv").write_text("of,thirty\n")
+    heads = "figure,published,compared,agree,samples,not_compared\n"
+    (again / "data" / "agreement.csv").write_text(f"{heads}S2,3,3,3,40,\n")
+    (again / "data" / "beyond.csv").write_text("figure,learner,why\n")
+    assert collect.main([str(out), str(near), str(results), str(again)]) == 0
+    assert (results / "data" / "comparison_figure_S2.csv").read_text() == "of,thirty\n"
+    page = (results / "README.md").read_text()
+    assert "In all 4 of 4 agree, 100.00%." in page
+    assert "| S2 | 3 | 3 of 3 | 40 | none |  |" in page
+    assert "| 10 | 2 | 1 of 1 | 120 | none | 1: no such trial here |" in page
+
+
 def test_the_numbers_of_the_page_come_from_the_tables(out: pathlib.Path, near: pathlib.Path, results: pathlib.Path) -> None:
     for _ in range(2):  # a second time gives the same page
         collect.main([str(out), str(near), str(results)])
