@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import threading
+import weakref
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -54,6 +56,69 @@ def test_compiled_code_knows_that_arrays_do_not_overlap() -> None:
     assert len(marked) == 1
     assert re.search(r"\d+stepB", marked[0])
     assert not re.search(r"ptr %arg\.", marked[0])
+
+
+class Doubling(NamedTuple):
+    factor: float
+
+    def never(self) -> bool:
+        return False
+
+    def hardly_ever(self) -> bool:
+        return self.factor > 1e300
+
+
+class Holder(NamedTuple):
+    doubling: Doubling
+
+
+def test_what_a_class_never_does_is_not_compiled() -> None:
+    """A branch on a method that is `return False`, here of a field, is left out; one on a method that computes is not."""
+    from volatilis._compiler import Call, CompilationError, compiled_methods
+
+    compiled_methods(Doubling)
+
+    def excluded(holder: Holder, out: np.ndarray) -> None:
+        doubling = holder.doubling
+        out[0] = input("a number") if doubling.never() else 2.0 * doubling.factor
+
+    def possible(holder: Holder, out: np.ndarray) -> None:
+        out[0] = input("a number") if holder.doubling.hardly_ever() else 1.0
+
+    out = np.zeros(1)
+    Call(excluded, Holder(Doubling(1.5)), out)()
+    assert out[0] == 3.0
+    with pytest.raises(CompilationError, match="input"):
+        Call(possible, Holder(Doubling(1.5)), out)
+
+
+@pytest.mark.parametrize(("answer", "found"), [("return True", True), ("return False", False), ("return 1", None)])
+def test_an_answer_is_true_or_false_and_nothing_else(answer: str, found: bool | None) -> None:
+    from volatilis._compiler.translation import constant_answer
+
+    namespace: dict[str, Any] = {}
+    exec(f"def method(self):\n    {answer}", namespace)
+    assert constant_answer(namespace["method"]) is found
+    assert constant_answer(len) is None
+
+
+def test_compiling_leaves_garbage_collection_as_it_was() -> None:
+    """And what was young before it is collected after it."""
+    from volatilis._compiler.host import no_garbage_collection
+
+    class Mark:
+        pass
+
+    mark: Any = Mark()
+    mark.itself, alive = mark, weakref.ref(mark)
+    frozen = gc.get_freeze_count()
+    with no_garbage_collection():
+        assert not gc.isenabled()
+        del mark
+    assert gc.isenabled()
+    assert gc.get_freeze_count() == frozen
+    gc.collect()
+    assert alive() is None
 
 
 # --- plain Python, in one thread and not in another --------------------------------------------------------------------

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, BinaryIO, NamedTuple
 
 from volatilis._compiler import cache
-from volatilis._compiler.host import Code, assemble
+from volatilis._compiler.host import Code, assemble, no_garbage_collection
 
 FOLDER = pathlib.Path(__file__).with_name("kernels")
 
@@ -124,7 +124,7 @@ def compiled(driver: Callable[..., None], args: tuple[object, ...], levels: Iter
     import llvmlite.binding as llvm
 
     from volatilis._compiler.instructions import INSTRUCTIONS, OPTIONS
-    from volatilis._compiler.translation import import_numba, no_garbage_collection, register_functions, translate
+    from volatilis._compiler.translation import import_numba, register_functions, translate
 
     import_numba()
     register_functions(INSTRUCTIONS, OPTIONS)

@@ -23,7 +23,7 @@ import numpy as np
 from volatilis._compiler import ahead, cache, host
 from volatilis._compiler.instructions import INSTRUCTIONS, OPTIONS
 from volatilis._compiler.ordinary import fast_way_works, is_ordinary_chosen, ordinary_call
-from volatilis._compiler.translation import import_numba, no_garbage_collection, register_functions, translate
+from volatilis._compiler.translation import import_numba, register_functions, translate
 from volatilis._compiler.words import append_words
 
 Arguments = ParamSpec("Arguments")
@@ -118,7 +118,7 @@ def _machine_code(driver: Callable[..., None], args: tuple[object, ...], kinds: 
         if code is None:
             kernel = cache.load(key) if found is None else found[1]
             if kernel is None:
-                with no_garbage_collection():
+                with host.no_garbage_collection():
                     kernel = _compile(driver, args)
                 if kernel is None:
                     return None

@@ -5,12 +5,16 @@ Another target is another file like this one: its machine, what its text must ha
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
+import gc
+import re
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from volatilis._compiler.translation import Translation, merged, optimise, start_runtime, trap_exceptions
+from volatilis._compiler.translation import Translation, linked
 
 
 class Code(NamedTuple):
@@ -49,6 +53,14 @@ def link(code: Code) -> tuple[Any, int]:
     return engine, engine.get_function_address(code.symbol)
 
 
+def start_runtime() -> None:
+    """Define the symbols that a kernel that allocates refers to."""
+    from numba.core import registry
+    from numba.core.runtime import rtsys
+
+    rtsys.initialize(registry.cpu_target.target_context)
+
+
 def call_once(code: Code, words: np.ndarray) -> None:
     """Load a function of the address of words, and call it."""
     engine, address = link(code)
@@ -76,3 +88,67 @@ def _machine() -> Any:
         reloc="default",
         codemodel="jitdefault",
     )
+
+
+@contextlib.contextmanager
+def no_garbage_collection() -> Iterator[None]:
+    """Numba makes objects by the hundred thousand, and keeps them: looking for garbage among them takes a fifth of the time."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled and gc.get_freeze_count() == 0:  # all count as old objects now, so that the next look leaves them out
+            gc.freeze()
+            gc.unfreeze()
+        if enabled:
+            gc.enable()
+
+
+# --- LLVM, the same for every target ---------------------------------------------------------------------------------
+
+
+def merged(translation: Translation) -> Any:
+    """One module of all texts, in which only the symbol can be seen from outside."""
+    texts, symbol = translation
+    if not any(re.search(r"@NRT_(MemInfo_(alloc|new)|Allocate)", text) for text in texts):
+        # Nothing is allocated, and arrays from words own nothing: counting references to them would do nothing, slowly.
+        counting = re.compile(r"^ *(tail )?call void @NRT_(incref|decref)\(.*$", flags=re.MULTILINE)
+        texts = [counting.sub("", text) for text in texts]
+    module = linked(texts)
+    module.verify()
+    for function in module.functions:
+        if not function.is_declaration:
+            function.linkage = "external" if function.name == symbol else "internal"
+    return module
+
+
+def outside_functions(module: Any) -> dict[str, str]:
+    """The functions that a module calls and does not have, with their declarations."""
+    return {f.name: str(f) for f in module.functions if f.is_declaration and not f.name.startswith("llvm.")}
+
+
+def trap_exceptions(module: Any) -> None:
+    """Where Numba would raise an exception, which no method here can, the program stops: for code without Numba at hand."""
+    import llvmlite.binding as llvm
+
+    raising = [text for name, text in outside_functions(module).items() if name.startswith(("Py", "_Py", "numba_"))]
+    for text in raising:
+        heading = re.sub(r"\s*#\d+", "", text.strip().splitlines()[-1]).replace("declare", "define", 1)
+        trap = "declare void @llvm.trap()"
+        module.link_in(llvm.parse_assembly(f"{heading} {{\n  call void @llvm.trap()\n  unreachable\n}}\n{trap}\n"))
+    for function in module.functions:
+        if not function.is_declaration and any(f"@{function.name}(" in text for text in raising):
+            function.linkage = "internal"
+
+
+def optimise(module: Any, machine: Any) -> None:
+    """All that LLVM knows, for this machine."""
+    import llvmlite.binding as llvm
+
+    module.triple, module.data_layout = machine.triple, str(machine.target_data)
+    tuning = llvm.create_pipeline_tuning_options(speed_level=3)
+    tuning.loop_vectorization = True
+    tuning.slp_vectorization = True
+    builder = llvm.create_pass_builder(machine, tuning)
+    builder.getModulePassManager().run(module, builder)

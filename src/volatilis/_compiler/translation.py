@@ -8,7 +8,7 @@ again and again, which takes several times as long.)
 from __future__ import annotations
 
 import contextlib
-import gc
+import dis
 import inspect
 import re
 import warnings
@@ -111,18 +111,6 @@ _known_functions: set[Any] = set()
 _known_methods: set[str] = set()
 
 
-@contextlib.contextmanager
-def no_garbage_collection() -> Iterator[None]:
-    """Numba makes objects by the hundred thousand, and keeps them: looking for garbage among them takes a tenth of the time."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
-
-
 def import_numba() -> None:
     """Import Numba's functions of arrays without SciPy's linear algebra: Numba looks for it here, and again where it is used."""
     with contextlib.suppress(AttributeError, ImportError):  # another version may look elsewhere
@@ -131,14 +119,6 @@ def import_numba() -> None:
         with _replaced(linalg, "ensure_blas", lambda: None):
             from numba.np import arraymath
         arraymath.ensure_blas = linalg.ensure_blas
-
-
-def start_runtime() -> None:
-    """Define the symbols that a kernel that allocates refers to."""
-    from numba.core import registry
-    from numba.core.runtime import rtsys
-
-    rtsys.initialize(registry.cpu_target.target_context)
 
 
 def register_functions(instructions: Mapping[str, Callable[..., None]], options: Mapping[str, object]) -> None:
@@ -172,8 +152,9 @@ def _method_chooser(name: str, signature: inspect.Signature) -> Callable[..., An
 def _translation_only() -> Iterator[None]:
     """Numba stops at LLVM's language, one text for each function: it links, checks and optimises nothing."""
     import llvmlite.binding as llvm
-    from numba.core import cgutils, codegen
+    from numba.core import cgutils, codegen, untyped_passes, utils
     from numba.core.compiler_lock import global_compiler_lock
+    from numba.core.typing import context
 
     def nothing(*_: Any) -> None:
         return None
@@ -182,7 +163,7 @@ def _translation_only() -> Iterator[None]:
         text = str(llvm.parse_assembly(cgutils.normalize_ir_text(str(module))))  # in LLVM's own spelling
         library._texts = (*getattr(library, "_texts", ()), text)
         # should somebody compile in the ordinary way what calls this function
-        library._get_module_for_linking = lambda: _linked(_texts_of(library))
+        library._get_module_for_linking = lambda: linked(_texts_of(library))
 
     def finished(library: Any) -> None:
         library._finalized = True
@@ -191,7 +172,24 @@ def _translation_only() -> Iterator[None]:
         library._ensure_finalized()
         return 0
 
+    order, orders = utils.order_by_target_specificity, dict[Any, Any]()
+
+    def known_order(target: Any, templates: Any, fnkey: str = "") -> Any:  # Numba asks thousands of times
+        key = (target, *templates)
+        if key not in orders:
+            orders[key] = order(target, templates, fnkey)
+        return orders[key]
+
+    prune = untyped_passes.DeadBranchPrune.run_pass
+
+    def answer_and_prune(its_pass: Any, state: Any) -> bool:
+        _answer_by_type(state)
+        return prune(its_pass, state)
+
     changes = [
+        (utils, "order_by_target_specificity", known_order),
+        (context, "order_by_target_specificity", known_order),
+        (untyped_passes.DeadBranchPrune, "run_pass", answer_and_prune),
         (codegen.CPUCodeLibrary, "add_ir_module", keep_text),
         (codegen.CPUCodeLibrary, "finalize", finished),
         (codegen.JITCodeLibrary, "get_pointer_to_function", no_address),
@@ -201,6 +199,49 @@ def _translation_only() -> Iterator[None]:
         for owner, name, replacement in changes:
             stack.enter_context(_replaced(owner, name, replacement))
         yield
+
+
+def _answer_by_type(state: Any) -> None:
+    """Put the answer in place of a call whose method says True or False for the whole class: `if family.splits()`.
+
+    Numba then leaves the other branch out, with all that it would compile for it: a seventh of the time.
+    """
+    from numba.core import ir, types
+    from numba.core.ir_utils import get_definition, guard
+
+    program = state.func_ir
+
+    def kind(variable: Any) -> Any:
+        """The type of an argument, or of a field of one."""
+        definition = guard(get_definition, program, variable)
+        if isinstance(definition, ir.Arg):
+            return state.args[definition.index]
+        if isinstance(definition, ir.Expr) and definition.op == "getattr":
+            owner = kind(definition.value)
+            if isinstance(owner, types.BaseNamedTuple) and definition.attr in owner.fields:
+                return owner[owner.fields.index(definition.attr)]
+        return None
+
+    for call in (found for block in program.blocks.values() for found in block.find_insts(ir.Assign)):
+        if not isinstance(call.value, ir.Expr) or call.value.op != "call" or call.value.args or call.value.kws:
+            continue
+        method = guard(get_definition, program, call.value.func)
+        owner = kind(method.value) if isinstance(method, ir.Expr) and method.op == "getattr" else None
+        if isinstance(owner, types.BaseNamedTuple):
+            answer = constant_answer(getattr(owner.instance_class, method.attr, None))
+            if answer is not None:
+                definitions = program._definitions[call.target.name]
+                where = definitions.index(call.value)
+                call.value = definitions[where] = ir.Const(answer, loc=call.loc)
+
+
+def constant_answer(method: Any) -> bool | None:
+    """What a method answers that is `return True` or `return False` and nothing else; None of any other."""
+    if not inspect.isfunction(method):
+        return None
+    steps = [step for step in dis.get_instructions(method) if step.opname not in ("RESUME", "NOP")]
+    whole = [step.opname for step in steps] in (["LOAD_CONST", "RETURN_VALUE"], ["RETURN_CONST"])
+    return steps[0].argval if whole and isinstance(steps[0].argval, bool) else None
 
 
 @contextlib.contextmanager
@@ -235,7 +276,7 @@ def _texts_of(library: Any) -> list[str]:
     return [*texts, *ordinary]
 
 
-def _linked(texts: list[str]) -> Any:
+def linked(texts: list[str]) -> Any:
     """One module, whose functions may be there again in another."""
     import llvmlite.binding as llvm
 
@@ -246,52 +287,3 @@ def _linked(texts: list[str]) -> Any:
         if not function.is_declaration and function.linkage == llvm.Linkage.external:
             function.linkage = "linkonce_odr"
     return module
-
-
-# --- LLVM, the same for every target ---------------------------------------------------------------------------------
-
-
-def merged(translation: Translation) -> Any:
-    """One module of all texts, in which only the symbol can be seen from outside."""
-    texts, symbol = translation
-    if not any(re.search(r"@NRT_(MemInfo_(alloc|new)|Allocate)", text) for text in texts):
-        # Nothing is allocated, and arrays from words own nothing: counting references to them would do nothing, slowly.
-        counting = re.compile(r"^ *(tail )?call void @NRT_(incref|decref)\(.*$", flags=re.MULTILINE)
-        texts = [counting.sub("", text) for text in texts]
-    module = _linked(texts)
-    module.verify()
-    for function in module.functions:
-        if not function.is_declaration:
-            function.linkage = "external" if function.name == symbol else "internal"
-    return module
-
-
-def outside_functions(module: Any) -> dict[str, str]:
-    """The functions that a module calls and does not have, with their declarations."""
-    return {f.name: str(f) for f in module.functions if f.is_declaration and not f.name.startswith("llvm.")}
-
-
-def trap_exceptions(module: Any) -> None:
-    """Where Numba would raise an exception, which no method here can, the program stops: for code without Numba at hand."""
-    import llvmlite.binding as llvm
-
-    raising = [text for name, text in outside_functions(module).items() if name.startswith(("Py", "_Py", "numba_"))]
-    for text in raising:
-        heading = re.sub(r"\s*#\d+", "", text.strip().splitlines()[-1]).replace("declare", "define", 1)
-        trap = "declare void @llvm.trap()"
-        module.link_in(llvm.parse_assembly(f"{heading} {{\n  call void @llvm.trap()\n  unreachable\n}}\n{trap}\n"))
-    for function in module.functions:
-        if not function.is_declaration and any(f"@{function.name}(" in text for text in raising):
-            function.linkage = "internal"
-
-
-def optimise(module: Any, machine: Any) -> None:
-    """All that LLVM knows, for this machine."""
-    import llvmlite.binding as llvm
-
-    module.triple, module.data_layout = machine.triple, str(machine.target_data)
-    tuning = llvm.create_pipeline_tuning_options(speed_level=3)
-    tuning.loop_vectorization = True
-    tuning.slp_vectorization = True
-    builder = llvm.create_pass_builder(machine, tuning)
-    builder.getModulePassManager().run(module, builder)

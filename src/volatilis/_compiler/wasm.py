@@ -17,19 +17,14 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from volatilis._compiler import cache
-from volatilis._compiler.host import Code
+from volatilis._compiler.host import Code, merged, no_garbage_collection, optimise, outside_functions, trap_exceptions
 from volatilis._compiler.instructions import INSTRUCTIONS, OPTIONS
 from volatilis._compiler.translation import (
     CompilationError,
     Translation,
     import_numba,
-    merged,
-    no_garbage_collection,
-    optimise,
-    outside_functions,
     register_functions,
     translate,
-    trap_exceptions,
 )
 
 TRIPLE = "wasm32-unknown-unknown"
