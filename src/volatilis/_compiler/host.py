@@ -150,5 +150,6 @@ def optimise(module: Any, machine: Any) -> None:
     tuning = llvm.create_pipeline_tuning_options(speed_level=3)
     tuning.loop_vectorization = True
     tuning.slp_vectorization = True
+    tuning.loop_unrolling = False  # a quarter of LLVM's time, and no kernel is faster for it
     builder = llvm.create_pass_builder(machine, tuning)
     builder.getModulePassManager().run(module, builder)
