@@ -206,7 +206,8 @@ def _answer_by_type(state: Any) -> None:
 
     Numba then leaves the other branch out, with all that it would compile for it: a seventh of the time.
     """
-    from numba.core import ir, types
+    from numba import types
+    from numba.core import ir
     from numba.core.ir_utils import get_definition, guard
 
     program = state.func_ir
