@@ -109,6 +109,7 @@ def test_pieces_and_python_change_nothing(monkeypatch: pytest.MonkeyPatch) -> No
     y, _, _ = vl.ChangingEnvironment(GAUSSIAN.family, 0.05).sample(300, seed=2)
     y[40:44] = np.nan
     learner = vl.ExactBayes(GAUSSIAN.family, 0.05)
+    monkeypatch.setattr(passes, "is_reversible", lambda learner: False)  # so that weights are needed
     whole = vl.changes(y, learner, missing="elapse", reset=[200])
     monkeypatch.setattr(passes, "PIECE", 50)
     monkeypatch.setattr(passes, "CHECKPOINTS", 20_000)  # so that checkpoints are thinned out
@@ -118,6 +119,7 @@ def test_pieces_and_python_change_nothing(monkeypatch: pytest.MonkeyPatch) -> No
         np.testing.assert_array_equal(pieces.points, whole.points)
         assert all((a == b).all() for a, b in zip(pieces.draw(20, seed=1), whole.draw(20, seed=1), strict=True))
         pd.testing.assert_frame_equal(pieces.to_pandas(), whole.to_pandas())
+    monkeypatch.undo()
     with vl.plain_python():
         plain = vl.changes(y[:60], learner, missing="elapse")
     np.testing.assert_array_equal(plain.probability, vl.changes(y[:60], learner, missing="elapse").probability)
@@ -182,3 +184,32 @@ def test_wrong_arguments_are_named() -> None:
         vl.changes([0.1, math.nan], EXACT)
     with pytest.raises(TypeError, match="is not a learner"):
         vl.changes([0.1], GAUSSIAN.family)
+
+
+def test_both_ways_of_looking_back_agree(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From both ends, as by default, and over the filter's weights; with gaps, and a prior that is off."""
+    family = vl.Gaussian(1.0, 0.0, 3.0)
+    y, _, _ = vl.ChangingEnvironment(family, 0.05).sample(300, seed=11)
+    y[40:44] = y[100] = y[-1] = y[0] = np.nan
+    learner = vl.ExactBayes(family, 0.03)
+    both = vl.changes(y, learner, missing="elapse")
+    monkeypatch.setattr(passes, "is_reversible", lambda learner: False)
+    weights = vl.changes(y, learner, missing="elapse")
+    np.testing.assert_allclose(both.probability, weights.probability, rtol=0, atol=1e-12)
+    np.testing.assert_array_equal(both.points, weights.points)
+    assert len(both.points) > 5
+    for one, other in zip(both.found, weights.found, strict=True):
+        assert (one.low, one.high, one.earliest) == (other.low, other.high, other.earliest)
+        np.testing.assert_allclose(one.probability, other.probability, rtol=1e-10)
+    pd.testing.assert_frame_equal(both.segments(), weights.segments(), rtol=1e-10)
+
+
+def test_ends_that_do_not_agree_are_not_believed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cutoff that drops what matters: the weights decide, whose probabilities are consistent whatever was dropped."""
+    from volatilis.changepoints import evidence
+
+    y, _, _ = vl.ChangingEnvironment(vl.Gaussian(1.0, 0.0, 3.0), 0.05).sample(300, seed=12)
+    learner = vl.ExactBayes(vl.Gaussian(1.0, 0.0, 3.0), 0.05, cutoff=0.01)
+    expected = vl.changes(y, learner).probability
+    monkeypatch.setattr(evidence, "SMALL", 1.0)
+    np.testing.assert_array_equal(vl.changes(y, learner).probability, expected)

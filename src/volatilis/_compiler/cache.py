@@ -34,7 +34,14 @@ TESTED = ("0.62.0", "0.62.1", "0.63.1", "0.64.0", "0.65.0", "0.65.1", "0.66.0", 
 SOURCES = (
     *("special/", "surprise", "running/drivers", "running/pieces", "running/parameters", "estimation/errors", "families/"),
     *("estimation/evidence", "learners/", "behaviour/responses/", "behaviour/situations", "behaviour/drivers"),
-    *("changepoints/counting", "changepoints/drivers", "changepoints/ringing", "_compiler/", "_core/fields"),
+    *(
+        "changepoints/counting",
+        "changepoints/drivers",
+        "changepoints/evidence",
+        "changepoints/ringing",
+        "_compiler/",
+        "_core/fields",
+    ),
 )
 
 

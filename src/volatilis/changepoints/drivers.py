@@ -11,7 +11,7 @@ import numpy as np
 
 from volatilis._compiler.registry import compiled_function, compiled_methods
 from volatilis.learners._recent import N
-from volatilis.running.drivers import Array, advance
+from volatilis.running.drivers import ELAPSE, OBSERVE, Array, advance
 from volatilis.special import log, uniform
 
 NEARLY = 1e-5  # where the largest product of weights falls below it, all are scaled anew
@@ -27,6 +27,8 @@ class Way(NamedTuple):
     scaled: Array  # D(n) in a common unit
     log_unit: Array
     memo: Array
+    evidence: Array  # the log of the predictive of observation n
+    logs: Array  # log p_c, log (1 - p_c)
 
 
 @compiled_methods
@@ -79,14 +81,24 @@ def run_forward(learner: Any, state: Any, ys: Array, events: Array, progress: Ar
         if progress[1] <= 0 or not learner.has_room(state):
             progress[0] = t
             return
-        before = state.recent[N]
-        advance(learner, state, ys[t], events[t])
-        if state.recent[N] > before:
+        if events[t] == OBSERVE:
+            info = learner.observe(state, ys[t])
             n = int(state.recent[N])
             way.steps[n - 1] = t
+            way.evidence[n - 1] = step_evidence(info, way.logs[0], way.logs[1])
             way.live[n] = extend_best(state, n, way)
             progress[1] -= way.live[n]
+        elif events[t] == ELAPSE:
+            learner.pass_time(state, ys[t])
     progress[0] = events.size
+
+
+@compiled_function
+def step_evidence(info: Any, log_change: float, log_stay: float) -> float:
+    """log (p_c P(y; pi_0) + (1 - p_c) P(y; pi)), from the adaptation rate: without losing the smaller of the two."""
+    if info.gamma < 0.5:
+        return log_stay + info.log_p - log(1.0 - info.gamma)
+    return log_change + info.log_p_0 - log(info.gamma)
 
 
 @compiled_function

@@ -29,6 +29,7 @@ from volatilis.changepoints.drivers import (
     run_again,
     run_forward,
 )
+from volatilis.changepoints.evidence import from_both_ends, is_reversible, log_chances
 from volatilis.learners._base import Learner, State
 from volatilis.learners._recent import N, counter
 
@@ -59,12 +60,14 @@ class Passes:
             np.zeros(length + 1),
             np.zeros(1),
             np.zeros(2, dtype=np.int64),
+            np.zeros(length),
+            log_chances(learner.change_probability()),
         )
         way.scaled[0] = 1.0
         state = self._forward(way)
         self.seen = int(state.recent[N])  # type: ignore[attr-defined]
         self.steps, self.live = way.steps[: self.seen], way.live[: self.seen + 1]
-        self.back = way.back[: self.seen + 1]
+        self.back, self.evidence = way.back[: self.seen + 1], way.evidence[: self.seen]
         self.log_map = float(np.log(way.scaled[self.seen]) + way.log_unit[0]) if self.seen else 0.0
 
     def fresh(self) -> Any:
@@ -146,6 +149,10 @@ class Passes:
         a[seen] = 1.0
         levels = Levels(np.full(seen + 1, -1, dtype=np.int64), np.zeros(0), *(np.zeros((seen + 1, size)) for _ in range(2)))
         levels.firsts[np.append(starts[1:], seen)[: len(starts)]] = starts
+        if is_reversible(self.learner):
+            both = from_both_ends(self.learner, self.values, self.events, self.steps, self.evidence, found, levels)
+            if both is not None:
+                return both, found, levels
         for rows, span in self.pieces(levels):
             Call(look_back, rows, span, a, found, release_gil=True)()
         return a, found, levels

@@ -115,7 +115,11 @@ def note_merge(recent: np.ndarray, i: int, a: float, b: float) -> None:
 @compiled_function
 def note_drop(state: Hypotheses, threshold: float) -> None:
     """Hypotheses lighter than the threshold go."""
-    recent, room = state.recent, room_of(state.recent)
+    recent, room, light = state.recent, room_of(state.recent), 0
+    for i in range(state.count[0]):
+        light += 1 if state.weights[i] < threshold else 0
+    if light == 0:
+        return
     for e in range(HEAD, HEAD + noted(recent)):
         owner, before = int(recent[e + room]), 0
         for i in range(owner):

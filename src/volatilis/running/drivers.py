@@ -38,7 +38,7 @@ class Outputs(NamedTuple):
     p_c: Array = NOT_ASKED
 
 
-def outputs(length: int, size: int, readouts: tuple[str, ...], recent: bool = False) -> Outputs:
+def outputs(length: int, size: int, readouts: tuple[str, ...], recent: bool = False, onset: bool = False) -> Outputs:
     """Room for a sequence; a readout that nobody asked for gets none and is not computed.
 
     All in one allocation: fresh memory comes in pages, and a large piece comes in larger ones.
@@ -49,7 +49,7 @@ def outputs(length: int, size: int, readouts: tuple[str, ...], recent: bool = Fa
     learned_p_c = length if "change_probability" in readouts else 0
     sizes = [rooms[0] * size, rooms[1] * size, surprise, surprise, surprise, rooms[2], learned_p_c]
     means, variances, log_p, log_p_0, gamma, run_length, p_c = np.split(np.empty(sum(sizes)), np.cumsum(sizes)[:-1])
-    changes = (np.empty(length), np.empty(3 * length)) if recent else (NOT_ASKED, NOT_ASKED)
+    changes = (np.empty(length) if recent else NOT_ASKED, np.empty(3 * length) if onset else NOT_ASKED)
     outliers = np.empty(length) if "outlier_probability" in readouts else NOT_ASKED
     return Outputs(means, variances, log_p, log_p_0, gamma, run_length, *changes, outliers, p_c)
 

@@ -18,13 +18,15 @@ from volatilis.surprise import Divergence
 class Readouts:
     """What follows from the update itself. `advance` goes on where the last piece ended."""
 
-    def __init__(self, learner: Learner, key: int, wanted: tuple[str, ...], within: int | None = None) -> None:
-        self._learner, self._wanted, self._within = learner, wanted, within
+    def __init__(
+        self, learner: Learner, key: int, wanted: tuple[str, ...], within: int | None = None, onset: bool = False
+    ) -> None:
+        self._learner, self._wanted, self._asked = learner, wanted, (within is not None, onset)
         self._state = learner.init(key) if within is None else with_recent(learner, learner.init(key), within)
 
     def advance(self, values: np.ndarray, events: np.ndarray) -> Outputs:
         learner, size = self._learner, self._learner.family.size()
-        out, progress = outputs(len(values), size, self._wanted, self._within is not None), np.zeros(1, dtype=np.int64)
+        out, progress = outputs(len(values), size, self._wanted, *self._asked), np.zeros(1, dtype=np.int64)
         while progress[0] < len(values):
             if not learner.has_room(self._state):
                 self._state = learner.grow(self._state)

@@ -141,9 +141,9 @@ class Rerun:
     def __call__(self, name: str) -> np.ndarray:
         return pieces.Divergences(self.learner, self.key, name).advance(self.values, self.events)
 
-    def recent(self, within: int) -> Outputs:
-        """The probability of a recent change, and how long ago that was."""
-        return pieces.Readouts(self.learner, self.key, ("adaptation_rate",), within).advance(self.values, self.events)
+    def recent(self, within: int, onset: bool) -> Outputs:
+        """The probability of a recent change and, if asked for, how long ago that was."""
+        return pieces.Readouts(self.learner, self.key, ("adaptation_rate",), within, onset).advance(self.values, self.events)
 
     def parameter(self, name: str) -> LearnedParameter:
         """What is known of a parameter after each step."""

@@ -40,7 +40,7 @@ class Trace(Readouts[np.ndarray]):
         values: np.ndarray,
         missing: np.ndarray,
         divergences: Callable[[str], np.ndarray],
-        recent: Callable[[int], Outputs] | None = None,
+        recent: Callable[[int, bool], Outputs] | None = None,
         parameters: Callable[[str], LearnedParameter] | None = None,
         index: Any = None,
     ) -> None:
@@ -49,7 +49,7 @@ class Trace(Readouts[np.ndarray]):
         self._index = index
         self._values, self._missing = values, missing
         self._computed: dict[str, np.ndarray] = {}
-        self._recent: dict[int, Outputs] = {}
+        self._recent: dict[tuple[int, bool], Outputs] = {}
 
     def __len__(self) -> int:
         return len(self._values)
@@ -88,20 +88,20 @@ class Trace(Readouts[np.ndarray]):
         >>> vl.run(vl.Merge(vl.Gaussian(sigma=1.0), p_c=0.01, n=5), [0.1, -0.2, 0.3, 5.0, 5.2]).recent_change(within=3).round(2)
         array([0.  , 0.01, 0.02, 0.28, 0.95])
         """
-        return self._recent_readouts(within).recent
+        return self._recent_readouts(within, False).recent
 
     def recent_onset(self, within: int) -> np.ndarray:
         """The time of that change, (T, 3): its median and a 90 % interval, as positions; NaN where it is hardly probable."""
-        out = self._recent_readouts(within)
+        out = self._recent_readouts(within, True)
         return onset_places(out.onset.reshape(-1, 3), ~np.isnan(out.gamma))
 
-    def _recent_readouts(self, within: int) -> Outputs:
-        within = checked_within(within)
-        if within not in self._recent:
+    def _recent_readouts(self, within: int, onset: bool) -> Outputs:
+        asked = (checked_within(within), onset)
+        if asked not in self._recent:
             if self._again is None:
                 raise AttributeError("this trace came in pieces, so it has no recent_change; run(learner, y) gives one that has")
-            self._recent[within] = self._again(within)
-        return self._recent[within]
+            self._recent[asked] = self._again(*asked)
+        return self._recent[asked]
 
     def _divergence(self, name: str) -> np.ndarray:
         if "gamma" not in self._learner.readouts():

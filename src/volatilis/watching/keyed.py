@@ -86,7 +86,7 @@ class Keyed:
         self._ys = np.zeros((ROWS, *(example.shape[1:] if row is None else row)), dtype=example.dtype)
         self._events = np.zeros(ROWS, dtype=np.int64)
         self._progress = np.zeros(2, dtype=np.int64)
-        self._out = outputs(ROWS, learner.family.size(), defined_readouts(learner), within is not None)
+        self._out = outputs(ROWS, learner.family.size(), defined_readouts(learner), within is not None, within is not None)
         self._calls: list[tuple[object, Callable[[], None]]] = []
         self.moved: list[tuple[int, State]] = []  # keys that got more room since somebody looked
 
