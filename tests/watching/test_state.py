@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import pathlib
 from typing import Any
 
@@ -167,20 +168,33 @@ FORGERIES = {
 }
 
 
+@pytest.fixture(scope="module")
+def genuine(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """A state file that a watcher wrote."""
+    path = tmp_path_factory.mktemp("genuine") / "state"
+    options = ["--family", FAMILY, "--learner", "merge:n=5,p_c=0.01", "--key", "sensor", "--state", path]
+    assert watch(*options, text=LINES, both=False).returncode == 0
+    return path.read_bytes()
+
+
+def watcher_of(path: pathlib.Path) -> Watcher:
+    learner = parse_learner("merge:n=5,p_c=0.01")
+    return Watcher(WatchRequest("-", parse_family(FAMILY), learner, ("sensor",), state=str(path), out="-"), print)
+
+
+def test_a_state_that_a_learner_made_is_taken(tmp_path: pathlib.Path, genuine: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "state").write_bytes(genuine)
+    with pathlib.Path(os.devnull).open() as nothing:
+        monkeypatch.setattr("sys.stdin", nothing)
+        watcher_of(tmp_path / "state")
+
+
 @pytest.mark.parametrize("name", FORGERIES)
-def test_native_code_never_sees_a_state_that_no_learner_made(tmp_path: pathlib.Path, name: str) -> None:
-    request = WatchRequest(
-        "-", parse_family(FAMILY), parse_learner("merge:n=5,p_c=0.01"), ("sensor",), state=str(tmp_path / "state"), out="-"
-    )
-    assert made_state(request).returncode == 0
+def test_native_code_never_sees_a_state_that_no_learner_made(tmp_path: pathlib.Path, name: str, genuine: bytes) -> None:
+    (tmp_path / "state").write_bytes(genuine)
     forged(tmp_path / "state", FORGERIES[name])
     with pytest.raises(StateFileError, match="does not hold the state of a watcher"):
-        Watcher(request, print)
-
-
-def made_state(request: WatchRequest) -> Any:
-    options = ["--family", FAMILY, "--learner", "merge:n=5,p_c=0.01", "--key", "sensor", "--state", request.state]
-    return watch(*options, text=LINES, both=False)
+        watcher_of(tmp_path / "state")
 
 
 def test_a_version_that_is_not_known(tmp_path: pathlib.Path) -> None:
