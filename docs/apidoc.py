@@ -18,7 +18,8 @@ from typing import Any, NamedTuple
 
 MODULES = ("volatilis", "volatilis.behaviour", "volatilis.surprise")
 MEASURES = ("bayes_factor_surprise", "log_bayes_factor_surprise", "log_predictive", "shannon_surprise")  # of volatilis.surprise
-WHOLE = ("Stream", "Trace", "Traces", "Step", "Belief", "ChangingEnvironment")  # whose methods are for users, not for learners
+# Classes that functions return and nobody calls: shown without what they are made of
+RESULTS = ("Belief", "Changes", "Step", "Trace", "Traces")
 PARAMETER = re.compile(r"^( *)([*\w][\w*, .]*?) {2,}(\S.*)$")
 
 
@@ -108,8 +109,15 @@ def members(cls: type) -> Iterator[tuple[str, Any]]:
         if name.startswith("_") and name != "_asdict":
             continue
         given = isinstance(value, property) or inspect.isfunction(value) or inspect.ismethod(value)
-        if given and not hasattr(tuple, name) and inspect.getdoc(value):
+        if given and not hasattr(tuple, name):
             yield name, value
+
+
+def _is_for_learners(cls: type) -> bool:
+    """Families and learners: their methods are the algorithm, which learners call and users do not."""
+    from volatilis import families, learners
+
+    return cls in {record.cls for record in (*families.records(), *learners.records())} or issubclass(cls, Exception)
 
 
 # --- as Markdown -----------------------------------------------------------------------------------------------------------
@@ -150,12 +158,12 @@ def entry(one: Public) -> str:
     lines = [
         f"# {one.name}",
         "",
-        f"````{{py:{kind}}} {one.module}.{one.name}{signature(one.value)}",
+        f"````{{py:{kind}}} {one.module}.{one.name}{'' if one.name in RESULTS else signature(one.value)}",
         "",
         body(inspect.getdoc(one.value) or ""),
         "",
     ]
-    if inspect.isclass(one.value) and (one.name in WHOLE or one.module != "volatilis"):
+    if inspect.isclass(one.value) and not _is_for_learners(one.value):
         for name, value in members(one.value):
             is_property = isinstance(value, property)
             role = "property" if is_property else "method"

@@ -21,7 +21,7 @@ from volatilis._compiler.words import loader, numba_type, tuple_classes
 
 
 class CompilationError(TypeError):
-    """A family or learner uses something that cannot be compiled."""
+    """A family or learner uses something that cannot be compiled; the message has the lines of Numba's report that say what."""
 
 
 class Translation(NamedTuple):

@@ -116,13 +116,13 @@ class AlarmRule:
         return np.asarray(getattr(trace, self.statistic))
 
     def statistics_of(self, out: Outputs) -> np.ndarray:
-        """The same of what a run writes."""
+        """The same of `out`, what a run writes."""
         if self.statistic == "recent_change":
             return out.recent
         return out.gamma if self.statistic == "adaptation_rate" else out.log_p_0 - out.log_p
 
     def alarms(self, trace: Trace) -> list[Alarm]:
-        """The alarms of a whole sequence."""
+        """The alarms of a whole sequence, `trace`: one `Alarm` for each event, at the observation where it rings."""
         values = self.statistics(trace)
         observed = ~np.isnan(trace.adaptation_rate)
         rang = np.flatnonzero(KeyedAlarms(self).of(values, np.zeros(len(values), dtype=np.int64), observed))

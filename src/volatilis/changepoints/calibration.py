@@ -31,7 +31,7 @@ WIDER = (1.5, 2.0, 3.0, 4.5, 7.0, 10.0, 15.0, 22.0)
 
 
 class CalibrationError(ValueError):
-    """A rate that cannot be promised with what is there."""
+    """A rate of false alarms that cannot be promised with what is there: the log is too short, or no threshold keeps to it."""
 
 
 class Calibration(NamedTuple):
@@ -44,6 +44,11 @@ class Calibration(NamedTuple):
     blocks          alarms in each of ten blocks of the log
     source          "simulation" or "log": what chose the threshold
     notes           what somebody who uses it should know
+
+    >>> import volatilis as vl
+    >>> learner, rule = vl.Merge(vl.Gaussian(sigma=1.0), p_c=0.01, n=20), vl.AlarmRule(0.7, within=100)
+    >>> vl.Calibration(rule, learner, 1e-3, None, None, (), "simulation", ()).rule.within
+    100
     """
 
     rule: AlarmRule
@@ -68,7 +73,7 @@ class Calibration(NamedTuple):
         return " ".join([promise, *self.notes])
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """A file for `volatilis watch --alarms FILE`."""
+        """Write the file `path` for `volatilis watch --alarms FILE`."""
         save_alarms(path, AlarmFile(self.learner, self.rule, self.false_alarms, self.sentence()))
 
 
@@ -90,9 +95,19 @@ def calibrate(
     y              a log in which nothing, or little, changed; without one the rate holds for data from the model only
     false_alarms   onsets of alarms per observation while nothing changes
     statistic, within, cool_down, k, n      of the rule (`AlarmRule`); within is 200 if not given
+    seed           of the simulation; the same seed gives the same threshold
 
-    With a log the threshold comes from simulation if the log agrees with it, else from the log's own quantiles. Raises
-    CalibrationError where the log is too short, or where no threshold of this learner keeps to the rate.
+    With a log the threshold comes from simulation if the log agrees with it, else from the log's own quantiles.
+
+    Returns a Calibration: the rule, and the rates that were measured on data that did not choose it.
+
+    Raises CalibrationError where the log is too short, or where no threshold of this learner keeps to the rate; ValueError for a
+    rate that is not above 0 and at most 0.1.
+
+    >>> import volatilis as vl
+    >>> vl.calibrate(vl.Merge(vl.Gaussian(sigma=1.0), p_c=0.01, n=3), false_alarms=0.5)
+    Traceback (most recent call last):
+    ValueError: false_alarms = 0.5 is not accepted; it must be above 0 and at most 0.1 per observation
     """
     if isinstance(false_alarms, bool) or not isinstance(false_alarms, (int, float)) or not 0.0 < false_alarms <= 0.1:
         raise ValueError(f"false_alarms = {false_alarms!r} is not accepted; it must be above 0 and at most 0.1 per observation")

@@ -46,10 +46,15 @@ def changes(
     missing   what a missing observation means: "error"; "elapse", time passes and nothing is seen; "skip"
     given     the context of each observation, for a family with contexts
 
+    Returns Changes: the probability of a change at each time, the most probable segmentation, and how sure each change is.
+
+    Raises UndefinedError for a learner that does not keep the times of changes, ValueError for observations that the family does
+    not accept.
+
     >>> import volatilis as vl
     >>> found = vl.changes([0.1, -0.2, 0.3, 5.0, 5.2, 4.9], vl.ExactBayes(vl.Gaussian(sigma=0.5, sigma_0=3.0), p_c=0.1))
     >>> found.points, found.probability.round(3)
-    (array([3]), array([0.   , 0.003, 0.013, 1.   , 0.012, 0.006]))
+    (array([3]), array([0.   , 0.022, 0.026, 1.   , 0.006, 0.006]))
     """
     learner = checked_learner(learner)
     check_defined(learner)
@@ -92,6 +97,11 @@ class Changes:
     draw(n, seed)       n whole segmentations, drawn from their posterior
     number()            P(k changes in all), k = 0, 1, ...
     to_xarray(), plot()
+
+    >>> import volatilis as vl
+    >>> found = vl.changes([0.1, -0.2, 0.3, 5.0, 5.2, 4.9], vl.ExactBayes(vl.Gaussian(sigma=0.5, sigma_0=3.0), p_c=0.1))
+    >>> found.points, round(found.expected_number, 2)
+    (array([3]), 1.06)
     """
 
     def __init__(
@@ -153,13 +163,16 @@ class Changes:
         return result
 
     def credible(self, level: float = LEVEL) -> list[Change]:
-        """The changes found, each with the smallest set of times that has this probability, given its neighbours."""
+        """The changes found, each with the smallest set of times that has the probability `level`, given its neighbours."""
         if not isinstance(level, (int, float)) or not 0.0 < level < 1.0:
             raise ValueError(f"level = {level!r} is not accepted; it must be above 0 and below 1")
         return [change for block in self._blocks for change in found_changes(block, float(level))]
 
     def draw(self, n: int, seed: Seed = 0) -> list[np.ndarray]:
-        """Whole segmentations from their posterior: the positions of the first observations after the changes of each."""
+        """n whole segmentations from their posterior: the positions of the first observations after the changes of each.
+
+        The same `seed` gives the same ones. Raises ValueError for an n below 1.
+        """
         if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
             raise ValueError(f"n = {n!r} is not accepted; it must be a whole number, 1 or more")
         keys = [generator_key(child) for child in seed_sequence(seed).spawn(len(self._blocks))]

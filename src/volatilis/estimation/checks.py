@@ -34,6 +34,11 @@ class Check(NamedTuple):
     family, p_c      the model
     observations     how many were looked at
     errors           the one-step errors of each sequence: u, uniform on data from the model, (T, elements of an observation)
+
+    >>> import volatilis as vl
+    >>> found = vl.check(vl.Merge(vl.Gaussian(sigma=1.0), p_c=0.1, n=3), [0.1, -0.4, 0.3])
+    >>> found.fits, found.observations
+    (True, 3)
     """
 
     misfits: tuple[Misfit, ...]
@@ -43,7 +48,7 @@ class Check(NamedTuple):
     errors: tuple[np.ndarray, ...]
 
     def plot(self, axes: Sequence[Axes] | None = None) -> Figure:
-        """The one-step errors: how they are distributed, and how each hangs together with the next; returns the figure."""
+        """Draw the one-step errors, their law and each against the next, into two `axes` if given; returns the figure."""
         from volatilis.plots.checks import draw_errors
 
         return draw_errors(self.errors, axes)
@@ -73,11 +78,16 @@ def check(
     """Does the model of a learner, its family and change probability, fit these observations?
 
     learner   any; the predictions that are checked are those of exact inference with its family, so every learner has this check
-    y         a sequence of observations, as for `volatilis.run`; reset, missing, given: as there
+    y         a sequence of observations, as for `volatilis.run`
+    reset     where a new block begins: a boolean per observation, or positions
+    missing   what a missing observation means: "error"; "elapse", time passes and nothing is seen; "skip"
     p_c       the change probability, if it is not the learner's; learners that have none are checked with the best of a few
+    given     the context of each observation, for a family with contexts
 
     Returns a Check: it prints what is wrong, with numbers and what would mend it. On data from the model each kind of misfit is
     found in at most 1 of 100 data sets.
+
+    Raises TypeError for a family that has no `predictive_cdf`, ValueError for observations that the family does not accept.
 
     >>> import volatilis as vl
     >>> y, _, _ = vl.ChangingEnvironment(vl.Gaussian(sigma=1.0, mu_0=100.0, sigma_0=5.0), p_c=0.02).sample(500, seed=1)
@@ -95,7 +105,24 @@ def check_many(
     p_c: float | None = None,
     given: Sequence[object] | None = None,
 ) -> Check:
-    """The same for several sequences of one model: all together, and each alone."""
+    """Does the model of a learner fit several sequences? They are looked at all together, and each alone.
+
+    learner   as for `check`
+    ys        the sequences, such as one for each person
+    reset     where blocks begin, one entry for each sequence
+    missing   what a missing observation means: "error"; "elapse", time passes and nothing is seen; "skip"
+    p_c       the change probability, if it is not the learner's
+    given     the contexts, one entry for each sequence, for a family with contexts
+
+    Returns a Check, whose misfits name the sequences that differ from the rest.
+
+    Raises TypeError for a family that has no `predictive_cdf` and for PerContext, ValueError for observations that the family
+    does not accept.
+
+    >>> import volatilis as vl
+    >>> vl.check_many(vl.Merge(vl.Gaussian(sigma=1.0), p_c=0.1, n=3), [[0.1, -0.4], [0.3, 0.2]]).observations
+    4
+    """
     learner = checked_learner(learner)
     if changes_apart(learner):
         raise TypeError("PerContext has changes of its own in each context; check the observations of each context alone")

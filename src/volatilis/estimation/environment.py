@@ -53,9 +53,19 @@ class Environment:
     log_evidence       log P(observations) at these values
     log_marginal       the same averaged over the priors (Laplace's approximation): what families are compared by
     observations, sequences    how many there were
-    method             "map": maximum a posteriori, with the weak `priors`; "ml": maximum evidence
+    method             "map": maximum a posteriori, with weak priors; "ml": maximum evidence
+    priors             those of "map", in words
     notes              what the data cannot tell, in words
     check              of the one-step errors; None where it was not asked for or the family has none
+    warnings           what somebody who uses it must know, such as a family that does not fit
+    profile_of         computes `profile`; an environment from a file has none
+
+    >>> import pathlib, tempfile, volatilis as vl
+    >>> found = vl.Environment(vl.Gaussian(sigma=10.0, mu_0=150.0, sigma_0=50.0), 0.1, (), -3422.9, -3430.1, 800, 1, "map")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     found.save(pathlib.Path(folder) / "environment.json")
+    ...     vl.Environment.load(pathlib.Path(folder) / "environment.json").family
+    Gaussian(sigma=10.0, mu_0=150.0, sigma_0=50.0)
     """
 
     family: Family
@@ -84,14 +94,14 @@ class Environment:
         return family_text(self.family)
 
     def profile(self, name: str = "p_c", points: int = 25) -> Profile:
-        """How the evidence falls as one parameter is moved from its best value, the others at their best."""
+        """The evidence at `points` values of the parameter `name` around its best one, the others at their best."""
         self[name]
         if self.profile_of is None:
             raise ValueError("an environment that was read from a file has no observations to compute a profile from")
         return self.profile_of(name, points)
 
     def plot(self, name: str = "p_c") -> Figure:
-        """The profile as a picture; returns the figure."""
+        """Draw the profile of the parameter `name`; returns the figure."""
         from volatilis.plots.environment import draw_profile
 
         profile, one = self.profile(name), self[name]
@@ -119,6 +129,7 @@ class Environment:
     # --- files -----------------------------------------------------------------------------------------------------------
 
     def to_json(self) -> str:
+        """The content of the file that `save` writes."""
         content = {
             "format": FORMAT,
             "version": VERSION,
@@ -137,13 +148,13 @@ class Environment:
         return json.dumps(content, indent=2, allow_nan=False)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write a small JSON file, whole or not at all; `--environment` takes it, and `Environment.load`."""
+        """Write the small JSON file `path`, whole or not at all; `--environment` takes it, and `Environment.load`."""
         with whole_file(path) as file:
             file.write((self.to_json() + "\n").encode())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Environment:
-        """What `save` wrote. Raises ValueError for anything else."""
+        """What `save` wrote into the file `path`. Raises ValueError for anything else."""
         file = pathlib.Path(path)
         if file.stat().st_size > MAX_BYTES:
             raise ValueError(f"{path} is larger than 16 MiB, so it is no environment")

@@ -26,9 +26,14 @@ class Misfit(NamedTuple):
     kind         prior, too narrow, too wide, heavy tails, overdispersed, autocorrelated, changes or angles
     message      what was found, in numbers, and what should be
     remedy       which parameter or family would mend it
-    found        the number that was found, and `expected`, what the model says
+    found        the number that was found
+    expected     what the model says that it should be
     p_value      how probable so much is on data from the model
     sequences    which of the sequences it concerns; empty: all of them together
+
+    >>> import volatilis as vl
+    >>> print(vl.Misfit("changes", "changes come more often than p_c = 0.01 says", "p_c = 0.1 would fit", 0.1, 0.01, 1e-6))
+    changes come more often than p_c = 0.01 says. p_c = 0.1 would fit
     """
 
     kind: str

@@ -73,7 +73,19 @@ def family(cls: C, /) -> C: ...
 def family(given: FamilyRecord | type, /) -> Callable[[type], type] | type:
     """Make a NamedTuple class a family: validate its fields, fill in what follows from the rest, let it be compiled.
 
-    It stands above the class alone, or is given the record.
+    It stands above the class alone, or is given the record. docs/how-to/own-family.md says which methods a family has.
+
+    given   the class, or a FamilyRecord (what lists and tables say about it)
+
+    Returns the class, or with a record the decorator of the class. Raises TypeError for methods that cannot be compiled, and for
+    fields with the name of a method.
+
+    >>> import typing, volatilis as vl
+    >>> class Narrow(typing.NamedTuple):
+    ...     mean: float
+    >>> vl.family(Narrow)
+    Traceback (most recent call last):
+    TypeError: Narrow: a field may not be called 'mean', which is the name of a compiled method
     """
 
     def mark(cls: C, record: FamilyRecord) -> C:

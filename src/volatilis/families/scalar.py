@@ -36,6 +36,18 @@ def scalar_family(given: FamilyRecord | type, /) -> Callable[[type], type] | typ
     and may give rows() (1 if absent), size() (1), flat_chi(row) and flat_nu() (the parameters of a density that is constant
     in theta: for SMiLe and confidence-corrected surprise), and any method of `volatilis.families` to replace what is
     derived here by numerical derivatives of log_normalizer (`divergence`, `merge`).
+
+    given   the class, or a FamilyRecord (what lists and tables say about it)
+
+    Returns the class, or with a record the decorator of the class. Raises TypeError for a class that lacks one of the methods.
+
+    >>> import typing, volatilis as vl
+    >>> class Incomplete(typing.NamedTuple):
+    ...     rate: float
+    ...     def prior_nu(self): return 0.0
+    >>> vl.scalar_family(Incomplete)
+    Traceback (most recent call last):
+    TypeError: Incomplete lacks prior_chi, sufficient_statistic, log_normalizer, ...
     """
     if isinstance(given, FamilyRecord):
         return lambda cls: family(given)(_with_banks(cls))

@@ -110,5 +110,16 @@ class Transitions(ChainTuple):
 
 
 def transitions(k: int, s: float = 1.0, order: int = 1) -> Transitions:
-    """A chain of k symbols whose transition probabilities change: `Transitions(k, s, order)`."""
+    """A chain of k symbols whose transition probabilities change: `Transitions(k, s, order)`.
+
+    k       how many symbols there are
+    s       the prior count of each transition
+    order   how many symbols before are the context
+
+    Returns the family. Raises ValueError for numbers that are not accepted.
+
+    >>> import volatilis as vl
+    >>> vl.transitions(2).parameter_names()
+    ('p[0|0]', 'p[1|0]', 'p[0|1]', 'p[1|1]')
+    """
     return Transitions(k, s, order)

@@ -145,6 +145,11 @@ class Step(tuple[Any, ...], Readouts[float]):
     Where theta has several elements, the first two items are tuples of numbers (`step.mean` and `step.variance` are arrays). What
     a learner does not define is NaN in the tuple, and no attribute. The other readouts are computed from these when asked for.
     A learner that learns p_c (`Averaged`) adds change_probability at the end.
+
+    >>> import volatilis as vl
+    >>> step = vl.Stream(vl.VarSMiLe(vl.Gaussian(sigma=0.5, sigma_0=2.0), m=0.1)).update(0.2)
+    >>> round(step.mean, 3), round(step.shannon_surprise, 3)
+    (0.188, 1.647)
     """
 
     __slots__ = ()

@@ -42,16 +42,13 @@ class Stream:
     missing   what a missing observation (NaN, None, masked) means: "error"; "elapse", time passes and nothing is seen; "skip"
     within    its steps also say how probable it is that a change lies within so many of the newest observations
 
-    stream = Stream(learner)
-    step = stream.update(y)       # step.mean, step.bayes_factor_surprise, ...
-    stream.elapse(n)              # n steps of time without an observation
-    stream.belief                 # what it believes now
-    stream.save(path);  Stream.load(path)
-    data = stream.to_bytes();  Stream.from_bytes(data)
-
     Threads may share a stream: each update is whole, updates come one after another in some order, and each returns its own step.
-    A snapshot (`belief`, `save`, `to_bytes`) is never taken in the middle of an update. With the GIL this costs nothing; a build
-    of Python without it takes a lock for every update, which is slower.
+    A snapshot (`belief`, `save`, `to_bytes`) is never taken in the middle of an update. A Python without the GIL is slower here.
+
+    >>> import volatilis as vl
+    >>> stream = vl.Stream(vl.VarSMiLe(vl.Gaussian(sigma=0.5, sigma_0=2.0), m=0.1))
+    >>> [round(stream.update(y).mean, 3) for y in (0.2, -0.1, 3.0)]
+    [0.188, 0.046, 2.819]
     """
 
     def __init__(self, learner: Learner, seed: Seed = 0, missing: str = "error", within: int | None = None) -> None:
@@ -88,14 +85,17 @@ class Stream:
             return Belief(self._learner, self._state)
 
     def parameter(self, name: str) -> LearnedParameter:
-        """What is known now of a parameter that the learner learns (`Averaged`): mean, and the ends of the 95 % interval."""
+        """What is known now of the parameter `name`, which the learner learns (`Averaged`): mean, ends of the 95 % interval."""
         with self._alone:
             return parameter_now(self._learner, self._state, name)
 
     def update(self, y: object, given: object = None) -> Step:
-        """Take in one observation: a number of any kind, or a vector; None or NaN is a missing one.
+        """Take in one observation.
 
+        y       a number of any kind, or a vector; None or NaN is a missing one
         given   its context, for a family that has contexts
+
+        Returns the Step: estimate, uncertainty, surprise and all other readouts after it.
 
         Raises ValueError or TypeError, and leaves the stream as it was, if the family does not accept it.
         """
@@ -171,12 +171,12 @@ class Stream:
     # --- saving ----------------------------------------------------------------------------------------------------------
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the learner and its state to a file, atomically; `Stream.load` goes on from it bit for bit."""
+        """Write the learner and its state to the file `path`, whole or not at all; `Stream.load` goes on from it bit for bit."""
         state_files.write(path, self.to_bytes())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Stream:
-        """The stream that was saved. Raises StateFileError if the file is truncated, altered or something else."""
+        """The stream that was saved in `path`. Raises StateFileError if the file is truncated, altered or something else."""
         return cls._restored(state_files.read(path), str(path))
 
     def to_bytes(self) -> bytes:
@@ -189,7 +189,7 @@ class Stream:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Stream:
-        """The stream that `to_bytes` gave. Raises StateFileError if the bytes are truncated, altered or something else."""
+        """The stream that `to_bytes` gave as `data`. Raises StateFileError if that is truncated, altered or something else."""
         if not isinstance(data, (bytes, bytearray, memoryview)):
             raise TypeError(f"Stream.from_bytes takes bytes, not {type(data).__name__}")
         return cls._restored(bytes(data), "the data")

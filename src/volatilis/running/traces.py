@@ -31,6 +31,11 @@ class Trace(Readouts[np.ndarray]):
     After observation t: `mean`, `variance`, `run_length`. Under the belief before it: `bayes_factor_surprise`,
     `log_bayes_factor_surprise`, `shannon_surprise`, `adaptation_rate`, `log_predictive` and, computed when first asked for,
     `bayesian_surprise` and `confidence_corrected_surprise`. Where an observation is missing its surprise is NaN.
+
+    >>> import volatilis as vl
+    >>> trace = vl.run(vl.VarSMiLe(vl.Gaussian(sigma=0.5, sigma_0=2.0), m=0.1), [0.2, -0.1, 3.0])
+    >>> trace.mean.round(3), trace.adaptation_rate.round(3)
+    (array([0.188, 0.046, 2.819]), array([0.091, 0.035, 0.999]))
     """
 
     def __init__(
@@ -91,7 +96,10 @@ class Trace(Readouts[np.ndarray]):
         return self._recent_readouts(within, False).recent
 
     def recent_onset(self, within: int) -> np.ndarray:
-        """The time of that change, (T, 3): its median and a 90 % interval, as positions; NaN where it is hardly probable."""
+        """When the change was that lies within the newest `within` observations: median and 90 % interval, as positions, (T, 3).
+
+        NaN where such a change is hardly probable.
+        """
         out = self._recent_readouts(within, True)
         return onset_places(out.onset.reshape(-1, 3), ~np.isnan(out.gamma))
 
@@ -119,7 +127,7 @@ class Trace(Readouts[np.ndarray]):
         return tuple(n for n in defined_readouts(self._learner) if len(self) == 0 or n not in there or len(there[n]))
 
     def parameter(self, name: str) -> LearnedParameter:
-        """What is known after each observation of a parameter that the learner learns (`Averaged`), such as p_c.
+        """What is known after each observation of the parameter `name`, such as p_c, which the learner learns (`Averaged`).
 
         Returns its `mean` and the ends `low` and `high` of the 95 % interval, one array each; computed when asked for.
         Raises ValueError for a parameter that it does not learn.
@@ -164,7 +172,11 @@ class Trace(Readouts[np.ndarray]):
         return xr.Dataset(data, coordinates, {"learner": repr(self._learner)})
 
     def plot(self, axes: Sequence[Axes] | np.ndarray | None = None, theta: npt.ArrayLike | None = None) -> Figure:
-        """Observations, estimate with its uncertainty, surprise and adaptation rate in one picture; returns the figure."""
+        """Draw observations, estimate with its uncertainty, surprise and adaptation rate; returns the figure.
+
+        axes    three to draw into, one below the other; made if not given
+        theta   the truth at each step, if it is known
+        """
         from volatilis.plots import draw_trace
 
         return draw_trace(self, axes, theta)
@@ -172,7 +184,12 @@ class Trace(Readouts[np.ndarray]):
     def plot_circle(
         self, axes: PolarAxes | None = None, theta: npt.ArrayLike | None = None, responses: npt.ArrayLike | None = None
     ) -> Figure:
-        """Places on a circle, from the centre out: observations, the estimate, the truth and a person's responses if given."""
+        """Draw places on a circle, from the centre out: observations and the estimate; returns the figure.
+
+        axes        polar ones to draw into; made if not given
+        theta       the truth at each step, if it is known
+        responses   what a person predicted, if there is one
+        """
         from volatilis.plots import draw_on_circle
 
         return draw_on_circle(self, axes, theta, responses)
@@ -189,7 +206,13 @@ def onset_places(ago: np.ndarray, observed: np.ndarray) -> np.ndarray:
 
 
 class Traces(Sequence[Trace]):
-    """The traces of many sequences: indexing gives a Trace."""
+    """The traces of many sequences: indexing gives a Trace.
+
+    >>> import volatilis as vl
+    >>> traces = vl.run_many(vl.VarSMiLe(vl.Gaussian(sigma=0.5, sigma_0=2.0), m=0.1), [[0.2, -0.1], [3.0]])
+    >>> len(traces), traces[1].mean.round(3)
+    (2, array([2.824]))
+    """
 
     def __init__(self, make: Callable[[int], Trace], count: int) -> None:
         self._make, self._count = make, count
