@@ -3,10 +3,11 @@
     python -m benchmarks.collect OUT NEAR [docs/results [AGAIN]]
 
 Copies data/*.csv, figures/*.png and claims.md of OUT, and of NEAR, a run with `--benchmark near`, what it cost and how near it
-was; removes there what neither has. In README.md only what stands between `<!-- NAME -->` and `<!-- end NAME -->` is written
-anew, from those tables: run, claims, merge, agreement, time, near. The README.md two folders above, that of the repository, has
-such a part too: paper. AGAIN is a run of some figures with `--replications`: its comparisons with the published values, which
-rest on more seeds, take the place of those of OUT. Nothing is changed if something is missing or if it all would be over 10 MB.
+was; removes there what neither has. Of the pages only what stands between `<!-- NAME -->` and `<!-- end NAME -->` is written
+anew, from those tables: run, claims, merge, agreement, time and near in README.md, readings in reading.md, and paper in the
+README.md two folders above, that of the repository. AGAIN is a run of some figures with `--replications`: its comparisons with
+the published values, which rest on more seeds, take the place of those of OUT. Nothing is changed if something is missing or if
+it all would be over 10 MB.
 """
 
 from __future__ import annotations
@@ -76,7 +77,8 @@ def collect(out: pathlib.Path, near: pathlib.Path, results: pathlib.Path, again:
 
 def copied(files: dict[str, pathlib.Path], results: pathlib.Path) -> str:
     pages: dict[pathlib.Path, Mapping[str, Writer]]
-    pages = {results / "README.md": WRITERS, results.resolve().parents[1] / "README.md": OUTER_WRITERS}
+    pages = {results / "README.md": WRITERS, results / "reading.md": READING_WRITERS}
+    pages[results.resolve().parents[1] / "README.md"] = OUTER_WRITERS
     tables = {path.stem: files[name] for name in files if (path := pathlib.PurePath(name)).suffix == ".csv"}
     texts = {page: with_numbers(page, writers, tables) for page, writers in pages.items()}
     size = sum(path.stat().st_size for path in files.values()) + len(texts[results / "README.md"].encode())
@@ -234,6 +236,13 @@ def paper_part(data: Tables) -> str:
     return f"{text} learners with 20, in all {merge.of} environments."
 
 
+def readings_part(data: Tables) -> str:
+    """How the count of verdicts changes with other readings."""
+    frame = read(data, "readings")
+    return table(list(frame.columns), [[str(cell) for cell in row] for row in frame.to_numpy().tolist()])
+
+
+READING_WRITERS = {"readings": readings_part}
 OUTER_WRITERS = {"paper": paper_part}
 WRITERS = {
     "run": run_part,

@@ -33,6 +33,7 @@ def out(tmp_path: pathlib.Path) -> pathlib.Path:
                 "peak_memory_mib": ["", "", "1536"],
             }
         ),
+        "readings": pd.DataFrame({"reading": ["as stated"], "holds": [2], "changed": [0]}),
         "run": pd.DataFrame({"fact": ["command", "cores"], "value": ["volatilis paper all", "3"]}),
         "agreement": pd.DataFrame(
             {
@@ -78,6 +79,7 @@ def results(tmp_path: pathlib.Path) -> pathlib.Path:
     (folder / "data").mkdir(parents=True)
     (folder / "data" / "gone.csv").write_text("old")
     (folder / "README.md").write_text(f"# Results\n{PARTS}last")
+    (folder / "reading.md").write_text("words\n<!-- readings -->\nstale\n<!-- end readings -->\n")
     (tmp_path / "README.md").write_text("first\n<!-- paper -->\nstale\n<!-- end paper -->\nlast")
     return folder
 
@@ -136,6 +138,9 @@ def test_the_numbers_of_the_page_come_from_the_tables(out: pathlib.Path, near: p
             assert line in page
         assert page.index("| 10 |") < page.index("| S2 |")
         assert page.index("| tuning") < page.index("| grid")
+        readings = "| reading | holds | changed |\n| --- | --- | --- |\n| as stated | 2 | 0 |"
+        reading = (results / "reading.md").read_text()
+        assert reading == f"words\n<!-- readings -->\n\n{readings}\n\n<!-- end readings -->\n"
         outer = (results.parents[1] / "README.md").read_text()
         assert outer.startswith("first\n<!-- paper -->\n\nAt full size, of 3 claims of the paper's text 2 hold, 1 does not hold")
         assert "at least 0.9 times closer" in outer
@@ -186,4 +191,5 @@ def test_the_page_in_the_repository_has_its_marks() -> None:
     page = (DOCS / "results" / "README.md").read_text()
     for name in collect.WRITERS:
         assert page.count(f"<!-- {name} -->") == page.count(f"<!-- end {name} -->") == 1
+    assert (DOCS / "results" / "reading.md").read_text().count("<!-- readings -->") == 1
     assert (ROOT / "README.md").read_text().count("<!-- paper -->") == 1
