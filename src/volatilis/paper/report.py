@@ -39,6 +39,8 @@ def write_report(
     values = tuned.table(context.size, context.folder / "store", context.reference)
     save_tables(context.folder / "data", data, values, kept)
     save_table(counts_by_reading(data), context.folder / "data" / "readings.csv")
+    errata = [page.Erratum(e.number, e.title, e.text, e.effect(data | {"tuned": values}) or "") for e in ERRATA]
+    save_errata(errata, context.folder / "data")
     facts = facts_of_run(request, context)  # once all is computed
     save_run(facts, context.ledger, context.folder)
     content = page.Report(
@@ -48,7 +50,7 @@ def write_report(
         summary(kept, compared),
         figures,
         [page.Claim(**claim._asdict()) for claim in claims],
-        [page.Erratum(e.number, e.title, e.text, e.effect(data | {"tuned": values}) or "") for e in ERRATA],
+        errata,
         new_learner(kept, drawn),
     )
     return page.write(context.folder / "report.html", content)
@@ -79,6 +81,16 @@ def save_tables(folder: pathlib.Path, data: Data, tuned_values: pd.DataFrame, ke
         save_table(tuned_values, folder / "tuned.csv")
     if kept:
         save_table(pd.DataFrame(kept), folder / "merge.csv")
+
+
+def save_errata(errata: Sequence[page.Erratum], folder: pathlib.Path) -> None:
+    """What each mistake changes, in words and numbers of this run."""
+    import pandas as pd
+
+    save_table(
+        pd.DataFrame([(e.number, e.title, e.effect) for e in errata], columns=["number", "title", "effect"]),
+        folder / "errata.csv",
+    )
 
 
 def facts_of_run(request: PaperRequest, context: Context) -> dict[str, str]:
