@@ -301,7 +301,7 @@ def test_after_kill_9_every_line_is_counted_once(tmp_path: pathlib.Path, when: i
 
 
 def learned(state: pathlib.Path) -> dict[str, Any]:
-    from volatilis.watching.state_file import load
+    from volatilis.watching.state import load
 
     header, arrays = load(state)
     return {name: header[name] for name in ("summary", "place")} | {name: repr(array.tolist()) for name, array in arrays.items()}

@@ -11,7 +11,7 @@ import pytest
 
 import volatilis as vl
 from volatilis._core.seeds import named_seed
-from volatilis.watching import state_file
+from volatilis.watching import state as state_file
 from volatilis.watching.keyed import ROWS, Keyed
 from volatilis.watching.keys import Keys
 from volatilis.watching.state import keys_from

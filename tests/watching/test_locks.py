@@ -10,8 +10,7 @@ import subprocess
 import pytest
 
 from tests.helpers.processes import wait_for
-from volatilis.watching.output import lock
-from volatilis.watching.state_file import state_locked
+from volatilis.watching.output import lock, state_locked
 
 from .command import rows, started, watch
 

@@ -11,7 +11,7 @@ import pytest
 
 from tests.helpers.processes import wait_for
 from volatilis.watching import NoGoodLineError
-from volatilis.watching.metrics import PREFIX
+from volatilis.watching.output import PREFIX
 
 from .command import started, watch, watched
 

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import volatilis as vl
-from volatilis.watching.clock import IN_A_ROW, MOST_STEPS, Clock, duration
 from volatilis.watching.fields import BadLineError, one_time
+from volatilis.watching.per_key import IN_A_ROW, MOST_STEPS, Clock, duration
 
 from .command import learner_of, sensor_values, watch, watched
 

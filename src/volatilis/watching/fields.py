@@ -16,7 +16,6 @@ from volatilis.tables.columns import MISSING
 Key = str | tuple[str, ...]  # one text, or several where several fields make the key; () where lines have no key
 MOST_NAMED = 20  # fields in a message
 LATEST = 1e11  # seconds since 1970: the year 5138; beyond it are milliseconds
-UTC = datetime.UTC
 NO_TIMES = np.zeros(0)
 NOT_ACCEPTED = (ValueError, KeyError, TypeError, OverflowError, RecursionError)  # by what reads many lines at once
 
@@ -163,9 +162,9 @@ def one_context(values: Iterable[object], fields: Fields) -> tuple[float, ...]:
 def _context(value: object, k: int, fields: Fields) -> float:
     name = fields.given[k]
     if k == 0 and fields.contexts:
-        if value is None or (isinstance(value, str) and is_missing(value)):
+        text = "" if value is None or (isinstance(value, str) and is_missing(value)) else key_text(value, name)
+        if not text:
             return np.nan
-        text = key_text(value, name)
         if text not in fields.contexts:
             raise BadLineError(f"{name!r} is {shown(text)}, a context that --contexts does not name")
         return fields.contexts[text]
@@ -219,7 +218,7 @@ def iso_seconds(text: str) -> float:
         if "_" in text:
             raise ValueError
         return float(text)
-    return (moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)).timestamp()
+    return (moment if moment.tzinfo is not None else moment.replace(tzinfo=datetime.UTC)).timestamp()
 
 
 def seconds_of(values: Sequence[Any]) -> np.ndarray:
@@ -279,11 +278,7 @@ def is_missing(text: str) -> bool:
 
 
 def _is_text(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+    return not any("\ud800" <= character <= "\udfff" for character in text) if not text.isascii() else True
 
 
 # --- messages ----------------------------------------------------------------------------------------------------------------
@@ -292,9 +287,8 @@ def _is_text(text: str) -> bool:
 def no_field(name: str, present: Iterable[str]) -> str:
     """For messages: what there is instead."""
     names = list(present)
-    listed = ", ".join(map(repr, names[:MOST_NAMED])) + (
-        f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
-    )
+    more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
+    listed = ", ".join(map(repr, names[:MOST_NAMED])) + more
     close = difflib.get_close_matches(name.lower(), [n.lower() for n in names], 1)
     hint = "".join(f"; did you mean {n!r}?" for n in names if close and n.lower() == close[0])
     return f"there is no field {name!r}; the fields are {listed or 'none'}{hint}"

@@ -221,6 +221,37 @@ class Format:
         return pc.fill_null(texts, self._number(math.nan)) if missing.any() else texts
 
 
+class KeyTexts:
+    """Keys as they are written, by their numbers; each text is made once, when it is needed."""
+
+    def __init__(self, form: Format) -> None:
+        self._format = form
+        self._texts: list[str] = []
+
+    def of(self, numbers: np.ndarray, keys: Sequence[Key]) -> list[str]:
+        """The texts of these keys; none where lines have no key."""
+        texts = self._texts
+        if not keys or keys[0] == ():
+            return []
+        texts += [""] * (int(numbers.max()) + 1 - len(texts))
+        found = [texts[number] for number in numbers.tolist()]
+        if "" in found:
+            for i, (number, key) in enumerate(zip(numbers.tolist(), keys, strict=True)):
+                found[i] = texts[number] = texts[number] or self._format.key_text(key)
+        return found
+
+    def renew(self, numbers: list[int]) -> None:
+        """These numbers belong to other keys now."""
+        for number in numbers:
+            if number < len(self._texts):
+                self._texts[number] = ""
+
+    def renumber(self, numbers: np.ndarray) -> None:
+        """The keys with these numbers have the numbers 0, 1, ... from now on."""
+        count = len(self._texts)  # keys that came with a state have none yet
+        self._texts = [self._texts[number] if number < count else "" for number in numbers.tolist()]
+
+
 def _chosen(learner: Learner, measures: Sequence[str] | None) -> tuple[str, ...]:
     defined = defined_readouts(learner)
     if measures is None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Sequence
-from typing import Protocol
 
 import numpy as np
 
@@ -16,19 +15,6 @@ from volatilis.watching.fields import Key
 SPARSE = 4  # times as many numbers as keys, and
 ROUNDS = 4  # of all keys
 MANY = 1024  # numbers at least, before all get new ones
-
-
-class PerKey(Protocol):
-    """What is remembered of keys outside the learner's states, such as the time of the last line: by number."""
-
-    def renew(self, numbers: list[int], count: int) -> None:
-        """These keys start anew; there are numbers up to `count`."""
-
-    def arrays(self, numbers: np.ndarray) -> dict[str, np.ndarray]:
-        """For a state file: what is remembered of these, in this order, each array under a name of its own."""
-
-    def set_arrays(self, arrays: dict[str, np.ndarray], count: int) -> None:
-        """As `arrays` gave them, for the numbers 0, 1, ... Raises ValueError or KeyError where they are something else."""
 
 
 class Keys:

@@ -1,4 +1,4 @@
-"""Where lines are written: on standard output or in a file.
+"""What is written, each whole: lines on standard output or in a file, and counts for Prometheus; and the locks of both files.
 
 In a file every line stands once, also after kill -9: what was written after the last saved state is cut off.
 """
@@ -6,12 +6,18 @@ In a file every line stands once, also after kill -9: what was written after the
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import os
 import select
 import stat
 import sys
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from volatilis._core.files import write_text
+from volatilis.watching.request import LOCK_SUFFIX, Summary
 
 STANDARD_OUTPUT = "-"
 
@@ -104,3 +110,106 @@ def lock(descriptor: int, path: str, option: str, report: Report) -> None:
         ) from None
     except OSError as error:
         report(f"{path} cannot be locked ({error.strerror}): take care that no other volatilis watch has it as {option}")
+
+
+# --- the lock of a state -----------------------------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def state_locked(path: str | None, report: Report) -> Iterator[None]:
+    """Holds the lock of a state, an empty file beside it: the state itself is another file after each save."""
+    if path is None:
+        yield
+        return
+    descriptor = _locked_file(path, report)
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError):
+            if os.fstat(descriptor).st_size == 0:  # what is not empty was not made here
+                os.unlink(path + LOCK_SUFFIX)
+        os.close(descriptor)
+
+
+def _locked_file(path: str, report: Report) -> int:
+    name = path + LOCK_SUFFIX
+    while True:
+        try:  # a link is not followed: who may write into the folder could make us take any file for our lock
+            descriptor = os.open(name, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
+        except OSError as error:
+            if error.errno == errno.ELOOP:
+                raise ValueError(f"{name}, the lock of --state, is a link, and is not followed; remove it") from None
+            raise OSError(error.errno, f"cannot write {name}: {error.strerror}") from None
+        try:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                raise ValueError(f"{name}, the lock of --state, is not a file; remove it")
+            lock(descriptor, path, "--state", report)
+        except ValueError:
+            os.close(descriptor)
+            raise
+        if _is_at(name, descriptor):
+            return descriptor
+        os.close(descriptor)  # its last holder took it away between the two calls
+
+
+def _is_at(path: str, descriptor: int) -> bool:
+    try:
+        return os.path.samestat(os.lstat(path), os.fstat(descriptor))
+    except FileNotFoundError:
+        return False
+
+
+# --- counts for Prometheus, in its text format -----------------------------------------------------------------------------
+
+
+METRICS_EVERY = 5.0  # seconds between two writes
+PREFIX = "volatilis_watch_"
+
+
+class Lag(NamedTuple):
+    """How far behind the watcher is: bytes of a file that it has not read, and seconds since the newest time in the lines."""
+
+    input_bytes: int | None
+    seconds: float | None
+
+
+class Metrics:
+    """Writes the counts every few seconds. `path` None: nowhere."""
+
+    def __init__(self, path: str | None) -> None:
+        self._path, self._next = path, 0.0
+
+    def seconds_left(self) -> float | None:
+        """Until the next write; None where nothing is written."""
+        return None if self._path is None else max(0.0, self._next - time.monotonic())
+
+    def write(self, summary: Summary, lag: Lag) -> None:
+        if self._path is not None:
+            self._next = time.monotonic() + METRICS_EVERY
+            write_text(self._path, text(summary, lag))
+
+
+def text(summary: Summary, lag: Lag) -> str:
+    """Counters go on over restarts with the same --state."""
+    counters = {
+        "lines_total": (summary.lines, "Lines read, empty ones apart."),
+        "observations_total": (summary.observations, "Observations learned."),
+        "missing_total": (summary.missing, "Lines whose observation is missing."),
+        "late_lines_total": (summary.late, "Lines whose time lies before that of an earlier line of the same key; not learned."),
+        "bad_lines_total": (summary.bad_lines, "Lines that could not be used."),
+        "alarms_total": (summary.alarms, "Lines with an alarm."),
+        "forgotten_keys_total": (summary.forgotten, "Keys forgotten by --forget-after or --max-keys."),
+    }
+    gauges = {
+        "keys": (summary.keys, "Keys remembered now."),
+        "lag_bytes": (lag.input_bytes, "Bytes of the input file that are not read yet."),
+        "lag_seconds": (lag.seconds, "Seconds from the newest time in the lines to now."),
+        "written_timestamp_seconds": (round(time.time(), 3), "When this file was written, in seconds since 1970."),
+    }
+    parts = [_metric(name, "counter", *value) for name, value in counters.items()]
+    parts += [_metric(name, "gauge", value, words) for name, (value, words) in gauges.items() if value is not None]
+    return "".join(parts)
+
+
+def _metric(name: str, kind: str, value: float, words: str) -> str:
+    return f"# HELP {PREFIX}{name} {words}\n# TYPE {PREFIX}{name} {kind}\n{PREFIX}{name} {value}\n"

@@ -1,23 +1,29 @@
-"""What a watcher keeps in its state file, and whether a file belongs to this request."""
+"""What a watcher keeps in its state file, whether a file belongs to this request, and the file itself.
+
+The file is a line of JSON, arrays as NumPy writes them, and a checksum. Data only; whole or not at all.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
-from collections.abc import Sequence
-from typing import NamedTuple
+import pathlib
+from collections.abc import Mapping, Sequence
+from typing import IO, NamedTuple
 
 import numpy as np
 
+from volatilis._core.files import whole_file
 from volatilis._core.store import Entry
 from volatilis.running.state_files import StateFileError, check_many_states
 from volatilis.watching.fields import Key
 from volatilis.watching.keyed import Keyed, Pool
-from volatilis.watching.keys import PerKey
 from volatilis.watching.output import Output
 from volatilis.watching.parsing import Parser
+from volatilis.watching.per_key import PerKey
 from volatilis.watching.places import Place, SavedPlace
 from volatilis.watching.request import Summary, WatchRequest
-from volatilis.watching.state_file import Rows, load, save
 
 MOST_POOLS = 40  # each has twice the room of the one before
 IDENTITY = ("key", "value", "categories", "seed", "time", "interval", "forget_after", "max_keys", "given", "contexts")
@@ -166,3 +172,94 @@ def _file_at(path: str) -> tuple[int, ...] | None:
 
 def _shown(value: object) -> str:
     return (",".join(map(str, value)) or "none") if isinstance(value, list) else "none" if value is None else str(value)
+
+
+# --- the file --------------------------------------------------------------------------------------------------------------
+
+
+FORMAT, VERSION = "volatilis-watch", 2
+CHECKSUM = 32  # bytes, at the end
+PIECE = 1 << 16  # rows, and bytes, at a time
+LONGEST_HEADER = 1 << 26  # bytes
+
+
+class Rows(NamedTuple):
+    """Some rows of an array, in this order. They are written piece by piece, not copied all at once."""
+
+    array: np.ndarray
+    rows: np.ndarray
+
+
+class _Hashed:
+    """Writes to a file and digests what it writes."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file, self.digest = file, hashlib.sha256()
+
+    def write(self, data: bytes) -> int:
+        self.digest.update(data)
+        return self._file.write(data)
+
+
+def save(path: str | os.PathLike[str], header: Entry, arrays: Mapping[str, np.ndarray | Rows]) -> None:
+    """Atomically: a crash at any moment leaves the old file whole."""
+    text = json.dumps({"format": FORMAT, "version": VERSION, "arrays": list(arrays), **header})
+    with whole_file(path) as file:
+        hashed = _Hashed(file)
+        hashed.write(text.encode() + b"\n")
+        for array in arrays.values():
+            if isinstance(array, Rows):
+                _save_rows(hashed, array)
+            else:
+                np.save(hashed, array, allow_pickle=False)
+        file.write(hashed.digest.digest())
+
+
+def _save_rows(file: _Hashed, chosen: Rows) -> None:
+    """As `np.save` would write array[rows]."""
+    array, rows = chosen
+    shape = (len(rows), *array.shape[1:])
+    description = {"descr": np.lib.format.dtype_to_descr(array.dtype), "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(file, description)
+    for start in range(0, len(rows), PIECE):
+        file.write(np.ascontiguousarray(array[rows[start : start + PIECE]]).tobytes())
+
+
+def load(path: str | os.PathLike[str]) -> tuple[Entry, dict[str, np.ndarray]]:
+    """The header and the arrays of a state file, its checksum tested."""
+    if not pathlib.Path(path).is_file():
+        raise StateFileError(_not_a_state(path))
+    with open(path, "rb") as file:
+        size = _intact_size(file, path)
+        try:
+            header = json.loads(file.readline(LONGEST_HEADER))
+            if header["version"] != VERSION:
+                raise StateFileError(f"{path} has version {header['version']!r}; this release reads version {VERSION}")
+            arrays = {name: np.load(file, allow_pickle=False) for name in header["arrays"]}
+            if file.tell() != size:
+                raise ValueError("there is something behind its arrays")
+            return header, arrays
+        except StateFileError:
+            raise
+        except (ValueError, KeyError, TypeError, EOFError, MemoryError, RecursionError, OverflowError) as error:
+            raise StateFileError(f"{path} does not hold the state of a watcher: {error}") from None
+
+
+def _intact_size(file: IO[bytes], path: str | os.PathLike[str]) -> int:
+    """The size without the checksum, which is tested; the file is at its beginning then."""
+    begin = b'{"format": "' + FORMAT.encode() + b'"'
+    size = os.fstat(file.fileno()).st_size - CHECKSUM
+    if file.read(len(begin)) != begin:
+        raise StateFileError(_not_a_state(path))
+    digest, left = hashlib.sha256(begin), size - len(begin)
+    while left > 0 and (data := file.read(min(PIECE, left))):
+        digest.update(data)
+        left -= len(data)
+    if left != 0 or digest.digest() != file.read(CHECKSUM + 1):
+        raise StateFileError(f"{path} is damaged or cut short: its checksum does not fit; it is not changed")
+    file.seek(0)
+    return size
+
+
+def _not_a_state(path: str | os.PathLike[str]) -> str:
+    return f"{path} is not a state file of volatilis watch; it is not changed: give --state another name"

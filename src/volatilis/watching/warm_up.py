@@ -14,7 +14,9 @@ import numpy as np
 from volatilis._compiler.registry import compiled_methods, python_only
 from volatilis._core.fields import Count, derived, validated
 from volatilis.estimation import Environment, check_model, estimate
+from volatilis.estimation.texts import candidates
 from volatilis.families._base import Beliefs, Observation, prior_beliefs
+from volatilis.families._kinds import RECORDS
 from volatilis.learners._bank import BankOfStates, member, stacked, with_room
 from volatilis.learners._base import NO_MEMORY, Info, Learner
 from volatilis.learners._grids import parameter_places, value_of, with_values
@@ -191,6 +193,15 @@ class WarmUp(_Fields):
         return {name: fields[name] for name in ("k", "period") if name in fields}
 
     @python_only
+    def announcement(self, keyed: bool) -> str:
+        """What is told at the start."""
+        of = " of each key" if keyed else ""
+        return (
+            f"the first {self.lines} observations{of} are learned from, and nothing is predicted until then; --learn N takes "
+            "another number, and --environment FILE, or --family and --learner with their parameters, none"
+        )
+
+    @python_only
     def words(self, state: Any) -> list[str]:
         """What was found, and what is wrong with it, in words."""
         learner, values = member(state.own, 0), state.buffer
@@ -200,6 +211,10 @@ class WarmUp(_Fields):
         texts = [f"learned from the first {self.lines} observations: {found}"]
         if value_of(learner, "p_c") == 1.0 / self.lines:
             texts[0] += f" (no change among them: sigma_0 is taken to be {WIDE:g} sigma, and p_c 1/{self.lines})"
+        likely = candidates(values)[0]
+        if likely != RECORDS[type(learner.family)].name and likely in ("bernoulli", "poisson"):
+            kind = "0 or 1" if likely == "bernoulli" else "counts"
+            texts.append(f"warning: all of them are {kind}; --family {likely}:auto is made for these")
         if not learner.family.lacks("predictive_cdf"):
             texts += [
                 f"warning: {one.kind}: {one}" for one in check_model(learner.family, [values], value_of(learner, "p_c")).misfits

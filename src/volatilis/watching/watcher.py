@@ -12,16 +12,12 @@ from volatilis.estimation.streams import StreamCheck
 from volatilis.running.arguments import missing_policy
 from volatilis.running.drivers import OBSERVE, PASSED, SKIP
 from volatilis.tables import counted
-from volatilis.watching.alarms import Alarms, CalibratedAlarms, Rules, rules_for
-from volatilis.watching.clock import Clock, duration
-from volatilis.watching.fields import Key
-from volatilis.watching.format import Format, Written
+from volatilis.watching.format import Format, KeyTexts, Written
 from volatilis.watching.input import Block, Lines
 from volatilis.watching.keyed import ROWS, Keyed
-from volatilis.watching.keys import PerKey
-from volatilis.watching.metrics import Lag, Metrics
-from volatilis.watching.output import Output, Report
+from volatilis.watching.output import Lag, Metrics, Output, Report, state_locked
 from volatilis.watching.parsing import Parsed, Parser
+from volatilis.watching.per_key import Alarms, CalibratedAlarms, Clock, PerKey, Rules, duration, rules_for
 from volatilis.watching.request import (
     SAVE_EVERY,
     Summary,
@@ -34,7 +30,6 @@ from volatilis.watching.request import (
     row_shape,
 )
 from volatilis.watching.state import Memory
-from volatilis.watching.state_file import state_locked
 from volatilis.watching.waiting import Waiting
 from volatilis.watching.warm_up import WarmUp
 
@@ -91,7 +86,7 @@ class Watcher:
         self._clock = None if request.interval is None else Clock(duration("--interval", request.interval)[0], report)
         self._per_key: list[PerKey] = [self._alarms, *([] if self._clock is None else [self._clock])]
         self._check = None if isinstance(learner, WarmUp) else StreamCheck(learner)  # a warm-up checks what it estimates
-        self._key_texts: list[str] = []
+        self._key_texts = KeyTexts(self._format)
         self._said_too_many = False
         self.summary = Summary()
         rule = None if calibrated is None else repr(calibrated.rule)
@@ -120,6 +115,8 @@ class Watcher:
                 self._unsaved = True
                 self._save()
             self._metrics.write(self.summary, self._lag())
+            if self._saved is None and isinstance(self._keyed.learner, WarmUp):
+                self._report(self._keyed.learner.announcement(bool(self.request.key)))
             if self.output.is_empty:
                 self.output.write(self._format.header())
             while waiting.caught is None and not self._lines.ended:
@@ -166,9 +163,7 @@ class Watcher:
             bad_lines=self.summary.bad_lines + len(bad_lines), keys=len(self._keyed.keys.numbers) if self.request.key else 0
         )
         self.output.write(b"".join(texts))  # once all of the block is learned: a reader may go away at any time
-        self._doubt(
-            [] if self._check is None else self._check.misfits()
-        )  # may take a moment, the first time: after what is known is out
+        self._doubt([] if self._check is None else self._check.misfits())  # may take a moment: after what is known is out
         if stopped is not None:
             raise _StoppedAtLineError(stopped)
 
@@ -182,16 +177,16 @@ class Watcher:
         if self._check is not None:
             self._check.see(numbers, parsed.values, events)
         out = self._keyed.advance(numbers, parsed.values, events)
-        self._tell_learned(parsed)
+        self._tell_learned()
         alarms = self._alarms.of(out, numbers, ~(parsed.absent | late))
         self._count(parsed, late, alarms)
-        kept, texts = parsed.kept, self._texts_of(numbers, parsed.keys)
-        written = Written(parsed.lines, texts, kept, parsed.observed, parsed.absent, elapsed, out, alarms)
+        texts = self._key_texts.of(numbers, parsed.keys)
+        written = Written(parsed.lines, texts, parsed.kept, parsed.observed, parsed.absent, elapsed, out, alarms)
         text = self._format.text(written.only(alarms) if self.request.only_alarms else written)
         self._forget()
         return text
 
-    def _tell_learned(self, parsed: Parsed) -> None:
+    def _tell_learned(self) -> None:
         """What a warm-up found, of the keys whose warm-up has just ended."""
         learner, moved = self._keyed.learner, self._keyed.moved
         if isinstance(learner, WarmUp) and moved:
@@ -204,12 +199,15 @@ class Watcher:
         moved.clear()
 
     def _tell_unlearned(self) -> None:
-        """That the input ended before anything was learned."""
-        learner, moved = self._keyed.learner, self._keyed.pools
-        if isinstance(learner, WarmUp) and len(moved) == 1 and self.summary.observations:
+        """That the input ended before everything was learned."""
+        learner, (_, pool_of, _) = self._keyed.learner, self._keyed.packed()
+        waiting = int(np.count_nonzero(pool_of == 0))
+        if isinstance(learner, WarmUp) and waiting:
+            of = f" of {counted(waiting, 'key')} among {len(pool_of):,}" if self.request.key else ""
+            goes_on = f"; {self.request.state} keeps their lines, and the same command goes on" if self.request.state else ""
             self._report(
-                f"the input ended after {counted(self.summary.observations, 'observation')}, before a warm-up of {learner.lines} "
-                "was complete: nothing was estimated, and nothing is known; --learn N takes fewer"
+                f"the input ended before the warm-up{of} was complete, which takes {learner.lines} observations: nothing was "
+                f"estimated there, and nothing is predicted; --learn N takes fewer{goes_on}"
             )
 
     def _numbers_of(self, parsed: Parsed) -> tuple[np.ndarray, np.ndarray]:
@@ -223,9 +221,7 @@ class Watcher:
         if new:
             for memory in self._per_key:
                 memory.renew(new, self._keyed.keys.count)
-            for number in new:  # of a key that was forgotten, perhaps
-                if number < len(self._key_texts):
-                    self._key_texts[number] = ""
+            self._key_texts.renew(new)
         return numbers, NOTHING if self._clock is None else self._clock.elapsed(numbers, parsed.times, parsed.lines)
 
     def _count(self, parsed: Parsed, late: np.ndarray, alarms: np.ndarray) -> None:
@@ -256,18 +252,7 @@ class Watcher:
                 self._check.start_anew()
             for memory in self._per_key:
                 memory.set_arrays(memory.arrays(numbers), len(numbers))
-            self._key_texts = [self._key_texts[number] for number in numbers.tolist()]
-
-    def _texts_of(self, numbers: np.ndarray, keys: Sequence[Key]) -> list[str]:
-        """The keys as they are written; each is made once, when it is needed."""
-        texts = self._key_texts
-        if len(texts) < self._keyed.keys.count:
-            texts += [""] * (self._keyed.keys.count - len(texts))
-        found = [texts[number] for number in numbers.tolist()] if self.request.key else []
-        if "" in found:
-            for i, (number, key) in enumerate(zip(numbers.tolist(), keys, strict=True)):
-                found[i] = texts[number] = texts[number] or self._format.key_text(key)
-        return found
+            self._key_texts.renumber(numbers)
 
     # --- saving ----------------------------------------------------------------------------------------------------------
 
