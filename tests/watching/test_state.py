@@ -13,7 +13,8 @@ import pytest
 
 from volatilis.catalogue import parse_family, parse_learner
 from volatilis.running.state_files import StateFileError
-from volatilis.watching import WatchRequest, state_file
+from volatilis.watching import WatchRequest
+from volatilis.watching import state as state_file
 from volatilis.watching.output import Output
 from volatilis.watching.places import Place
 from volatilis.watching.state import keys_from

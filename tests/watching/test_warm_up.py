@@ -27,6 +27,7 @@ def test_each_key_has_parameters_of_its_own_and_a_restart_goes_on(tmp_path: path
     source, texts = tmp_path / "in.jsonl", lines(80)
     source.write_text("".join(texts))
     whole = watch(*[str(source), *OPTIONS, "--out", str(tmp_path / "whole.jsonl")], both=False)
+    assert whole.stderr.startswith("volatilis watch: the first 40 observations of each key are learned from")
     assert "a: learned from the first 40 observations" in whole.stderr
     assert "b: learned from the first 40 observations" in whole.stderr
     rows = [json.loads(line) for line in (tmp_path / "whole.jsonl").read_text().splitlines()]
@@ -42,6 +43,11 @@ def test_each_key_has_parameters_of_its_own_and_a_restart_goes_on(tmp_path: path
 
 def test_too_few_lines_are_said(tmp_path: pathlib.Path) -> None:
     source = tmp_path / "in.jsonl"
-    source.write_text("".join(lines(10)))
-    assert "before a warm-up of 40 was complete" in watch(source, *OPTIONS, both=False).stderr
+    few, more = lines(10), lines(42)
+    source.write_text("".join([*more, *few[1::2]]).replace('"b"', '"c"', 1))
+    done = watch(source, *OPTIONS, both=False)
+    assert done.returncode == 0
+    assert "before the warm-up of 1 key among 3 was complete" in done.stderr
+    source.write_text("".join(few))
+    assert "before the warm-up of 2 keys among 2 was complete, which takes 40" in watch(source, *OPTIONS, both=False).stderr
     assert watch(source, *OPTIONS[:-1], "3", both=False).returncode == 2

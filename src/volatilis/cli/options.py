@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import functools
-import inspect
 import math
 import sys
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Annotated, NamedTuple, get_type_hints
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
+
+from volatilis.cli.help import with_groups as with_groups
 
 if TYPE_CHECKING:
     from volatilis.estimation.texts import Texts
     from volatilis.predictions.windows import FirstWindow, SecondWindow
     from volatilis.trials import RunRequest
-
 
 Table = Annotated[str, typer.Argument(metavar="TABLE", help="CSV, TSV, Parquet or JSON lines, plain or compressed.")]
 Learner = Annotated[list[str], typer.Option(help="A learner, such as merge:n=20,p_c=0.1; may be given several times.")]
@@ -190,36 +189,6 @@ def whole_numbers(option: str, text: str) -> tuple[int, ...]:
     if not values or values[0] < 1:
         raise ValueError(f"--{option} {text!r} is not accepted; write whole numbers above 0 separated by commas")
     return values
-
-
-def with_groups(command: Callable[..., None]) -> Callable[..., None]:
-    """The fields of a parameter whose type is a NamedTuple become options of the command, in the place of the parameter."""
-    parameters: dict[str, inspect.Parameter] = {}
-    groups: dict[str, type] = {}
-    for name, parameter in inspect.signature(command, eval_str=True).parameters.items():
-        group = parameter.annotation
-        if not _is_group(group):
-            parameters[name] = parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
-            continue
-        groups[name] = group
-        for field, hint in get_type_hints(group, include_extras=True).items():
-            default = group._field_defaults[field]
-            parameters[field] = inspect.Parameter(field, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=hint)
-
-    @functools.wraps(command)
-    def taking_options(**given: object) -> None:
-        made = {name: group(**{field: given.pop(field) for field in group._fields}) for name, group in groups.items()}  # type: ignore[attr-defined]
-        command(**given, **made)
-
-    # functools.wraps points back at the command, whose parameters are not those of the options
-    del taking_options.__wrapped__
-    taking_options.__signature__ = inspect.Signature(list(parameters.values()))  # type: ignore[attr-defined]
-    taking_options.__annotations__ = {name: parameter.annotation for name, parameter in parameters.items()}
-    return taking_options
-
-
-def _is_group(annotation: object) -> bool:
-    return inspect.isclass(annotation) and issubclass(annotation, tuple)
 
 
 WINDOWS = "Windows, in prior standard deviations"
