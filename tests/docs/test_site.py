@@ -76,6 +76,6 @@ def test_the_reference_has_every_name_and_command(site: pathlib.Path) -> None:
 
 def test_one_can_search_and_explore(site: pathlib.Path) -> None:
     assert "merge" in (site / "searchindex.js").read_text(encoding="utf-8")
-    assert 'href="explorer.html"' in (site / "index.html").read_text(encoding="utf-8")
+    assert 'href="explorer/index.html"' in (site / "index.html").read_text(encoding="utf-8")
     assert 'href="explorer/index.html"' in (site / "explorer.html").read_text(encoding="utf-8")
     assert "moving.svg" in (site / "index.html").read_text(encoding="utf-8")
