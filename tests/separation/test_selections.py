@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 import volatilis as vl
+from tests.helpers.command_line import volatilis
 from volatilis.cli.options import Windows, older_window
 from volatilis.paper.figures import predictions
 from volatilis.predictions import FirstWindow, SecondWindow
@@ -214,3 +215,31 @@ def test_other_families_and_leaky_say_why_not(tmp_path: pathlib.Path) -> None:
 def test_windows_that_are_not_accepted(text: str) -> None:
     with pytest.raises(ValueError, match="MIDDLE:WIDTH"):
         older_window(text, FirstWindow(), SecondWindow())
+
+
+def test_contexts_apart_are_counted_as_runs_of_their_own(tmp_path: pathlib.Path) -> None:
+    """Two cues in one sequence, where time stands still for the cue that is not shown, against each cue alone."""
+    family, rng = vl.Gaussian(0.5), np.random.default_rng(2)
+    cue = rng.integers(0, 2, 600)
+    y = np.empty(600)
+    for c in (0, 1):
+        y[cue == c] = vl.ChangingEnvironment(family, 0.1).sample(int((cue == c).sum()), seed=c).y
+    names = np.array(["left", "right"])[cue]
+    pd.DataFrame({"outcome": y, "cue": names}).to_csv(tmp_path / "cues.csv", index=False)
+    shared = (tmp_path / "cues.csv", "--family", "gaussian:sigma=0.5", "-q")
+    together = ("--given", "cue", "--contexts", "left,right", "--learner", "x=per-context:nas12*:p_c=0.1;contexts=2,unseen=wait")
+    for name, words in (("together", together), ("apart", ("--by", "cue", "--learner", "x=nas12*:p_c=0.1"))):
+        done = volatilis("separate", *shared, *words, "--selections", tmp_path / f"{name}.csv")
+        assert done.exit_code == 0, done.stderr
+    one, other = (pd.read_csv(tmp_path / f"{name}.csv").drop(columns="runs") for name in ("together", "apart"))
+    assert one.trials.sum() > 100
+    pd.testing.assert_frame_equal(one, other, rtol=1e-9)
+
+
+def test_a_direction_is_no_regressor(tmp_path: pathlib.Path) -> None:
+    y = vl.ChangingEnvironment(vl.VonMises(8.0, period=360.0), 0.1).sample(200, seed=1).y
+    pd.DataFrame({"outcome": y}).to_csv(tmp_path / "angles.csv", index=False)
+    words = ("--family", "vonmises:kappa=8,period=360", "--learner", "merge:n=5,p_c=0.1", "--measures", "all")
+    done = volatilis("separate", tmp_path / "angles.csv", *words, width=200)
+    assert done.exit_code == 0, done.stderr
+    assert "merge_mean is a direction on a circle: a line would put its two ends far apart: set aside" in done.stdout

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from volatilis.tables import column_named, numbers, open_table
+from volatilis.tables import column_named, numbers, open_table, texts
 from volatilis.trials import Column, Result, RunRequest
 from volatilis.trials.groups import Key, split
 
 if TYPE_CHECKING:
     import pandas as pd
+    import pyarrow as pa
 
 # What is compared where nobody says otherwise. Not log_predictive, which is minus the Shannon surprise, and not what is learned
 # (mean, variance, run_length): --measures names those.
@@ -82,8 +83,11 @@ def chosen_columns(request: RunRequest, result: Result) -> list[Column]:
     return columns
 
 
-def make_regressors(frame: pd.DataFrame, columns: Sequence[Column], run: np.ndarray) -> Regressors:
-    """Leave out the trials without an outcome; set aside what no linear model can use."""
+def make_regressors(frame: pd.DataFrame, columns: Sequence[Column], run: np.ndarray, around: Collection[str] = ()) -> Regressors:
+    """Leave out the trials without an outcome; set aside what no linear model can use.
+
+    around   labels of learners whose estimates are directions on a circle
+    """
     values = np.stack([frame[column.name].to_numpy(dtype=float, na_value=np.nan) for column in columns], axis=1)
     surprises = [i for i, column in enumerate(columns) if column.measure not in AFTER]
     absent = np.isnan(values[:, surprises]).all(axis=1) if surprises else np.zeros(len(values), dtype=bool)
@@ -93,6 +97,8 @@ def make_regressors(frame: pd.DataFrame, columns: Sequence[Column], run: np.ndar
     kept, aside = [], []
     for i, column in enumerate(columns):
         reason = _unusable(values[:, i], run, column.measure)
+        if column.measure == "mean" and column.label in around:
+            reason = "is a direction on a circle: a line would put its two ends far apart"
         if reason is None:
             kept.append(i)
         else:
@@ -164,13 +170,14 @@ def _rounded(values: np.ndarray) -> np.ndarray:
 class Rows(NamedTuple):
     """`run` numbers the group of each row, in the order in which groups first appear; `keys` are their names.
 
-    `step` counts the rows of a run since a learner last started, from 1; `columns` are the requested ones.
+    `step` counts the rows of a run since a learner last started, from 1; `columns` are the requested ones, `given` the contexts.
     """
 
     run: np.ndarray
     keys: list[Key]
     step: np.ndarray
     columns: dict[str, np.ndarray]
+    given: np.ndarray | None = None
 
     def before(self, values: np.ndarray, at_start: np.ndarray) -> np.ndarray:
         """From after each row to before it: what the row before it in its run holds; `at_start` where a learner starts."""
@@ -189,7 +196,7 @@ def read_rows(request: RunRequest, by: Sequence[str], columns: Sequence[str]) ->
     keys: dict[Key, int] = {}
     runs: list[np.ndarray] = []
     pieces: dict[str, list[np.ndarray]] = {name: [] for name in wanted}
-    first = 1
+    first, given = 1, list[np.ndarray]()
     for batch in table.batches():
         run = np.empty(batch.num_rows, dtype=np.int64)
         for group in split(batch, by, table.path, first):
@@ -197,11 +204,23 @@ def read_rows(request: RunRequest, by: Sequence[str], columns: Sequence[str]) ->
         runs.append(run)
         for name, parts in pieces.items():
             parts.append(numbers(batch.column(name), table.path, first, name))
+        if len(request.given) == 1:
+            given.append(_contexts(request, batch, table.path, first))
         first += batch.num_rows
     run = np.concatenate(runs)
     whole = {name: np.concatenate(parts) for name, parts in pieces.items()}
     marks = np.zeros(len(run)) if request.reset is None else whole[request.reset]
-    return Rows(run, list(keys), _steps(run, (marks != 0.0) & ~np.isnan(marks)), whole)
+    starts = (marks != 0.0) & ~np.isnan(marks)
+    return Rows(run, list(keys), _steps(run, starts), whole, np.concatenate(given) if given else None)
+
+
+def _contexts(request: RunRequest, batch: pa.RecordBatch, path: str, first: int) -> np.ndarray:
+    """Of each row, by number; NaN where there is none. Learners have run over them, so they are in order."""
+    column = batch.column(request.given[0])
+    if not request.contexts:
+        return numbers(column, path, first, request.given[0])
+    codes = {name: float(code) for code, name in enumerate(request.contexts)}
+    return np.array([codes.get(text or "", np.nan) for text in texts(column)])
 
 
 def _steps(run: np.ndarray, reset: np.ndarray) -> np.ndarray:

@@ -12,9 +12,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from volatilis.families import Gaussian
+from volatilis.families import Gaussian, Given
 from volatilis.learners._base import Learner
-from volatilis.predictions.windows import SIGNS, FirstWindow, SecondWindow, SubjectTrials, beliefs_from, previous
+from volatilis.predictions.windows import (
+    SIGNS,
+    FirstWindow,
+    SecondWindow,
+    SubjectTrials,
+    beliefs_from,
+    first_encounters,
+    previous,
+)
 from volatilis.running.steps import defined_readouts
 from volatilis.separation.regressors import Rows
 
@@ -57,8 +65,9 @@ def why_not(learner: Learner) -> str | None:
     """Why the predictions are not defined for a learner, or nothing."""
     if "log_bayes_factor_surprise" not in defined_readouts(learner):
         return "it has no belief, so no surprise"
-    if not isinstance(learner.family, Gaussian):
-        name = type(learner.family).__name__
+    inner = learner.family.family if isinstance(learner.family, Given) else learner.family
+    if not isinstance(inner, Gaussian):
+        name = type(inner).__name__
         return (
             "the predictions are about Gaussian outcomes: an outcome must be able to lie beyond the prediction or between it and "
             f"the prior mean, and outcomes must differ in their probability under the prior; the family is {name}"
@@ -73,13 +82,15 @@ def make_runs(
     families: Sequence[Gaussian],
     prediction: np.ndarray | None = None,
     confidence: np.ndarray | None = None,
+    given: np.ndarray | None = None,
 ) -> list[Run]:
     """The runs of one learner.
 
-    measures     by name, at each row of the table, as are the other columns
-    families     that the learner has in each run
+    measures     by name, at each row of the table, as are the other columns; mean and variance of all contexts
+    families     of the outcomes in each run
     prediction   a person's own, made before the outcome, in place of the learner's
     confidence   a person's own, stated after the outcome, in place of the learner's uncertainty
+    given        the context of each row
     """
     order = np.argsort(rows.run, kind="stable")
     ends = np.cumsum(np.bincount(rows.run, minlength=len(families)))
@@ -87,13 +98,17 @@ def make_runs(
     for family, places in zip(families, np.split(order, ends[:-1]), strict=True):
         y, begins = outcome[places], rows.step[places] == 1
         mean, variance, log_factor, shannon = (measures[name][places] for name in MEASURES)
-        beliefs = beliefs_from(family, y, mean, variance, log_factor, shannon, begins)
-        trials = beliefs.trials(y, family, beliefs.shannon, begins=begins)  # a row without an outcome has no surprise
+        contexts = None if given is None else given[places]
+        beliefs = beliefs_from(family, y, mean, variance, log_factor, shannon, begins, contexts)
+        firsts = first_encounters(y, begins, contexts)
+        trials = beliefs.trials(y, family, beliefs.shannon, begins=firsts)  # a row without an outcome has no surprise
         if prediction is not None:
             trials = trials.with_predictions(prediction[places], y, family)
         if confidence is not None:
-            after = confidence[places]
-            trials = trials._replace(before=previous(after, begins, np.nan), after=after, reported=True)
+            stated = confidence[places]  # about the next outcome, and its context
+            same = np.append(contexts[1:] == contexts[:-1], False) if contexts is not None else np.ones(y.size, dtype=bool)
+            after = np.where(same, stated, np.nan)
+            trials = trials._replace(before=previous(stated, begins, np.nan), after=after, reported=True)
         runs.append(Run(trials, beliefs.bayes_factor, beliefs.shannon))
     return runs
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 import numpy as np
 
 from volatilis.catalogue import LEARNER_RECORDS
-from volatilis.families import Gaussian
-from volatilis.predictions.windows import FirstWindow, SecondWindow, check_selection
+from volatilis.families import Given
+from volatilis.predictions.windows import FirstWindow, SecondWindow, check_selection, gaussian_within
 from volatilis.separation.equivalences import Equivalence, Flatness, change_probabilities, equivalences, measure_flatness
 from volatilis.separation.regressors import Regressors, Rows, chosen_columns, make_regressors, read_rows
 from volatilis.separation.relations import Carried, Inflation, Pair, carried, inflations, pairs
@@ -78,14 +78,15 @@ def separate(request: SeparateRequest, progress: Callable[[float], None] = lambd
     if request.prediction is not None and request.estimate is not None:
         raise ValueError("--prediction (made before the outcome) and --estimate (made after it) exclude each other: name one")
     check_selection(request.first_window, request.second_window)
-    gaussian = run.family.name == "gaussian" or any(recipe.name in ("nas10", "nas12") for recipe in run.learners)
+    gaussian = run.family.chain()[-1].name == "gaussian" or any(recipe.name in ("nas10", "nas12") for recipe in run.learners)
     if columns and not gaussian:
         raise ValueError(
             "--prediction, --estimate and --confidence are for the paper's predictions, which need the family gaussian"
         )
     result = compute(_with_needed(run), lambda share: progress(0.5 * share))
     rows = read_rows(run, result.by, [*(run.outcome if gaussian else ()), *columns])
-    regressors = make_regressors(result.frame, chosen_columns(run, result), rows.run)
+    around = {label for (label, _), learner in result.learners.items() if learner.family.circumference() < np.inf}
+    regressors = make_regressors(result.frame, chosen_columns(run, result), rows.run, around)
     flatness = _flatness(result, regressors, rows)
     longest, starts = int(rows.step.max()), rows.step[regressors.rows] == 1
     selected, unselected = _selections(request, result, rows)
@@ -113,12 +114,16 @@ def _with_needed(run: RunRequest) -> RunRequest:
     return run._replace(measures=tuple(dict.fromkeys((*run.measures, *NEEDED))))
 
 
-def _measures(result: Result, label: str, names: Sequence[str]) -> dict[str, np.ndarray] | None:
-    """A learner's measures by name, where it has them all as single numbers."""
-    present = {column.measure: column.name for column in result.columns if column.label == label and column.element is None}
-    if not set(names) <= set(present):
+def _measures(result: Result, label: str, names: Sequence[str], contexts: int = 1) -> dict[str, np.ndarray] | None:
+    """A learner's measures by name, where it has them all as single numbers or, of mean and variance, one for each context."""
+    present: dict[str, list[str]] = {}
+    for column in result.columns:
+        if column.label == label:
+            present.setdefault(column.measure, []).append(column.name)
+    if not all(len(present.get(name, ())) in (1, contexts) for name in names):
         return None
-    return {name: result.frame[present[name]].to_numpy(dtype=float, na_value=np.nan) for name in names}
+    frames = {name: result.frame[present[name]].to_numpy(dtype=float, na_value=np.nan) for name in names}
+    return {name: values[:, 0] if values.shape[1] == 1 else values for name, values in frames.items()}
 
 
 def _flatness(result: Result, regressors: Regressors, rows: Rows) -> dict[str, Flatness]:
@@ -150,15 +155,17 @@ def _selections(request: SeparateRequest, result: Result, rows: Rows) -> tuple[l
     unselected: list[Unselected] = []
     for label in (recipe.label for recipe in request.run.learners):
         learners = [result.learners[label, key] for key in rows.keys]
-        reason = why_not(learners[0])
-        measures = _measures(result, label, MEASURES)
+        reason, family = why_not(learners[0]), learners[0].family
+        contexts = family.contexts if isinstance(family, Given) else 1
+        measures = _measures(result, label, MEASURES, contexts)
         if reason is not None or measures is None:
             unselected.append(Unselected(label, reason or "its measures are not single numbers"))
             continue
         confidence = None if request.confidence is None else rows.columns[request.confidence]
-        families = [cast("Gaussian", learner.family) for learner in learners]  # since `why_not` has no objection
+        families = [gaussian_within(learner.family) for learner in learners]
+        given = rows.given if isinstance(family, Given) else None
         outcome, prediction = rows.columns[request.run.outcome[0]], _prediction(rows, request)
-        runs = make_runs(measures, rows, outcome, families, prediction, confidence)
+        runs = make_runs(measures, rows, outcome, families, prediction, confidence, given)
         selected += select_first(label, runs, first_window)
         selected += select_second(label, runs, request.second_window)
     return selected, unselected
