@@ -1,8 +1,7 @@
-"""Contexts against brute force, separate runs, and an ideal observer on a grid."""
+"""Contexts against separate runs, and an ideal observer on a grid; tests/contracts/test_worlds.py has the sums over histories."""
 
 from __future__ import annotations
 
-import itertools
 import math
 from typing import Any
 
@@ -14,68 +13,6 @@ import volatilis as vl
 from tests.oracles.ideal_observer import transition_probabilities
 
 P_C = 0.15
-RNG = np.random.default_rng(3)
-BITS, ARMS, NUMBERS = RNG.integers(0, 2, 8), RNG.integers(0, 3, 8), RNG.normal(size=8)
-REGRESSORS = np.stack([np.ones(8), RNG.normal(size=8)], axis=1)
-
-
-def evidence_of_stretch(kind: str, times: list[int]) -> float:
-    """The log probability of the observations of one stretch without a change, from textbook formulas."""
-    if kind == "given":
-        total = 0.0
-        for arm in range(3):
-            ones = sum(int(BITS[t]) for t in times if ARMS[t] == arm)
-            zeros = sum(1 for t in times if ARMS[t] == arm) - ones
-            total += log_beta(1.5 + ones, 0.5 + zeros) - log_beta(1.5, 0.5)
-        return total
-    x = REGRESSORS if kind == "regression" else np.stack([np.ones(7), NUMBERS[:-1] - 0.2], axis=1)
-    y = NUMBERS - 0.2 if kind == "regression" else NUMBERS[1:] - 0.2
-    rows, n, kappa, alpha, beta = x[times], len(times), 0.5, 2.5, 1.5
-    if n == 0:
-        return 0.0
-    scale = beta / alpha * (np.eye(n) + rows @ rows.T / kappa)  # a multivariate Student's t
-    z = y[times] @ np.linalg.solve(scale, y[times])
-    dof = 2 * alpha
-    result = math.lgamma((dof + n) / 2) - math.lgamma(dof / 2) - n / 2 * math.log(dof * math.pi)
-    return float(result - np.linalg.slogdet(scale)[1] / 2 - (dof + n) / 2 * math.log1p(z / dof))
-
-
-def log_beta(a: float, b: float) -> float:
-    return math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
-
-
-def log_evidence(kind: str, first: int, last: int) -> float:
-    """Of observations first ... last - 1, over all histories of changes; the first follows one with certainty."""
-    logs = []
-    for changes in itertools.product((0, 1), repeat=last - first - 1):
-        log_p, stretch = 0.0, [first]
-        for t, changed in enumerate(changes, start=first + 1):
-            log_p += math.log(P_C if changed else 1 - P_C)
-            if changed:
-                log_p += evidence_of_stretch(kind, stretch)
-                stretch = []
-            stretch.append(t)
-        logs.append(log_p + evidence_of_stretch(kind, stretch))
-    return float(np.logaddexp.reduce(logs))
-
-
-MODELS: dict[str, tuple[Any, Any, Any]] = {
-    "given": (vl.Given(vl.Bernoulli(1.5, 0.5), 3), BITS, ARMS),
-    "regression": (vl.LinearRegression(2, kappa_0=0.5, alpha_0=2.5, beta_0=1.5, mu_0=0.2), NUMBERS, REGRESSORS),
-    "autoregression": (vl.AutoRegression(1, kappa_0=0.5, alpha_0=2.5, beta_0=1.5, mu_0=0.2), NUMBERS, None),
-}
-
-
-@pytest.mark.parametrize("kind", MODELS)
-@pytest.mark.parametrize(
-    "make", [lambda f: vl.ExactBayes(f, P_C, cutoff=0.0), lambda f: vl.Merge(f, P_C, 20)], ids=["exact", "merge"]
-)
-def test_evidence_is_that_of_all_histories(kind: str, make: Any) -> None:
-    family, y, given = MODELS[kind]
-    trace = vl.run(make(family), y, given=given)
-    scored = trace.log_predictive[1:] if kind == "autoregression" else trace.log_predictive
-    expected = [log_evidence(kind, 0, last) for last in range(1, len(scored) + 1)]
-    assert_allclose(np.cumsum(scored), expected, rtol=1e-10, atol=1e-10)
 
 
 def test_transitions_are_those_of_an_ideal_observer_on_a_grid() -> None:

@@ -181,6 +181,12 @@ class Family(Protocol):
     def log_outlier(self, y: Observation) -> float:
         """log of the probability that y comes as an outlier, p_o Q(y); -infinity where there are no outliers."""
 
+    def log_outlier_of(self, state: Any, y: Observation) -> float:
+        """The same of the observation that a learner just took in, whose past its state knows; NaN where it was not scored."""
+
+    def taken(self, state: Any, y: Observation) -> Observation:
+        """The observation that a learner just took in, as `update` had it: with its past, where that is its context."""
+
     def log_inlier(self, beliefs: Beliefs, i: int, y: Observation) -> float:
         """log of the rest of P(y; pi_i), (1 - p_o) times the predictive of what is no outlier."""
 
@@ -194,6 +200,11 @@ class Family(Protocol):
 
     def sample_broad(self, spread: float, n: int, rng: np.random.Generator) -> np.ndarray:
         """n outliers; may be absent."""
+
+    def sample_broad_in(
+        self, spread: float, n: int, rng: np.random.Generator, given: np.ndarray | None, past: np.ndarray
+    ) -> np.ndarray:
+        """The same in their contexts, as `sample_segment`."""
 
     def broad_has_spread(self) -> bool:
         """Whether `spread` means anything for outliers: not where they are uniform."""

@@ -78,6 +78,19 @@ class _FromRows:
             return learner.update(state, state.memory[first : first + 1 + self.family.row_width()])
         return learner.pass_unscored(state)
 
+    def taken(self: Chain, state: Any, y: Observation) -> Observation:
+        return self.family.in_row(state.memory, 2 + self.order)
+
+    def log_broad(self: Chain, spread: float, y: np.ndarray) -> float:
+        return self.family.log_broad(spread, y)
+
+    def broad_cdf(self: Chain, spread: float, y: np.ndarray, v: float, around: float) -> float:
+        return self.family.broad_cdf(spread, y, v, around)
+
+    @python_only
+    def broad_has_spread(self: Chain) -> bool:
+        return self.family.broad_has_spread()
+
     def forget_past(self: Chain, state: Any) -> None:
         for start in range(0, state.memory.size, self.memory_size()):
             state.memory[start] = 0.0

@@ -51,7 +51,9 @@ def share_variance(beliefs: Beliefs, i: int, row: int) -> float:
 def blend_dirichlets(beliefs: Beliefs, i: int, others: Beliefs, j: int, a: float, b: float) -> None:
     for row in range(categories(beliefs)):
         beliefs.chi[row, i] = a * beliefs.chi[row, i] + b * others.chi[row, j]
-    set_total(beliefs, i, a * beliefs.nu[i] + b * others.nu[j])
+    whole = a * beliefs.nu[i] + b * others.nu[j]
+    if whole > 0.0:  # a column without a prior may have seen nothing yet
+        set_total(beliefs, i, whole)
 
 
 @compiled_function

@@ -209,6 +209,9 @@ class _Defaults:
     def log_outlier(self: Family, y: Observation) -> float:
         return -np.inf
 
+    def log_outlier_of(self: Family, state: Any, y: Observation) -> float:
+        return -np.inf
+
     def log_inlier(self: Family, beliefs: Beliefs, i: int, y: Observation) -> float:
         return self.log_predictive(beliefs, i, y)
 
@@ -230,6 +233,9 @@ class _Defaults:
 
     def memory_size(self: Family) -> int:
         return 0
+
+    def taken(self: Family, state: Any, y: Observation) -> Observation:
+        return y
 
     def take_in(self: Family, learner: Any, state: Any, y: Observation) -> Any:
         return learner.update(state, y)
@@ -311,6 +317,12 @@ class _Defaults:
         if given is not None:
             raise TypeError(f"{type(self).__name__} has no contexts, so it takes no given")
         return self.sample_observations(theta, n, rng)
+
+    @python_only
+    def sample_broad_in(
+        self: Family, spread: float, n: int, rng: np.random.Generator, given: np.ndarray | None, past: np.ndarray
+    ) -> np.ndarray:
+        return self.sample_broad(spread, n, rng)
 
     @python_only
     def distribution(self: Family, beliefs: Beliefs, i: int) -> Any:

@@ -91,3 +91,11 @@ class AutoRegression(ChainTuple):
             before = series[start + t - self.order : start + t][::-1]
             series[start + t] = theta[0] + before @ theta[1:-1] + noise[t]
         return self.mu_0 + series[start:]
+
+    @python_only
+    def sample_broad_in(
+        self, spread: float, n: int, rng: np.random.Generator, given: np.ndarray | None, past: np.ndarray
+    ) -> np.ndarray:
+        """One, in the context of the past."""
+        before = np.concatenate([np.zeros(self.order), past - self.mu_0])[-self.order :][::-1]
+        return self.family.sample_broad_in(spread, 1, rng, np.array([[1.0, *before]]), past)

@@ -13,6 +13,7 @@ from volatilis._core.fields import Positive, Probability, Real, derived
 from volatilis._core.records import LOG, LOGIT, Range
 from volatilis.families._base import AcceptedNumbers, Beliefs, Observation, not_faint
 from volatilis.families._kinds import AnyFamily, FamilyRecord, FamilyTuple, family
+from volatilis.families.given import Given
 from volatilis.special import exp, log_1p
 
 OutlierProbability = Annotated[Probability, Range(LOGIT, 1e-6, 0.5, 0.001, 0.1)]
@@ -33,11 +34,14 @@ class Contaminated(FamilyTuple):
     """P'(y; pi) = (1 - p_o) P(y; pi) + p_o Q(y): with probability p_o an observation is an outlier that tells nothing.
 
     Q is the same for all beliefs: on the real line a Cauchy law around the prior's mean, as wide as observations under the prior
-    (`spread` times that) and with heavier tails; for counts and waiting times likewise; on a circle and for symbols uniform.
+    (`spread` times that; in a regression with the regressors that there are) and with heavier tails; for counts and waiting
+    times likewise; on a circle and for symbols uniform.
 
     "It took y in" and "it did not" are two beliefs. Learners with several hypotheses keep both, as neighbours of one run length,
     and approximate as they do anyway; particles draw one of the two; VarSMiLe merges them by the inner family's moment match.
     ExactBayes, whose hypotheses would double at each observation, merges the two of each run length, and warns that it does.
+    Where the past is the context (AutoRegression, transitions) it is what was observed, outlier or not: what comes next arises
+    from that. So one wild value in an autoregression of order k is followed by up to k that count as outliers, too.
     Surprise speeds learning up to a point, gamma near p_c / (p_c + p_o), and beyond the prior's reach it lets go.
 
         family   how observations that are no outliers arise, such as vl.Gaussian(sigma=1)
@@ -64,6 +68,9 @@ class Contaminated(FamilyTuple):
 
     def log_outlier(self, y: Observation) -> float:
         return self.log_p_o + self.family.log_broad(self.spread, y)
+
+    def log_outlier_of(self, state: Any, y: Observation) -> float:
+        return self.log_outlier(self.family.taken(state, y))
 
     def log_inlier(self, beliefs: Beliefs, i: int, y: Observation) -> float:
         return self.log_rest + self.family.log_predictive(beliefs, i, y)
@@ -103,6 +110,21 @@ class Contaminated(FamilyTuple):
 
     def whole(self, n: int) -> int:
         return self.family.whole(n)
+
+    def encoded_in(self, row: np.ndarray, start: int) -> Observation:
+        return self.family.encoded_in(row, start)
+
+    def memory_size(self) -> int:
+        return self.family.memory_size()
+
+    def take_in(self, learner: Any, state: Any, y: Observation) -> Any:
+        return self.family.take_in(learner, state, y)
+
+    def forget_past(self, state: Any) -> None:
+        self.family.forget_past(state)
+
+    def within(self) -> Any:
+        return self.family.within()
 
     def rows(self) -> int:
         return self.family.rows()
@@ -175,8 +197,11 @@ class Contaminated(FamilyTuple):
         inner = type(self.family).__name__
         if self.family.splits():
             raise ValueError(f"Contaminated: {inner} has outliers already; one Contaminated is accepted")
-        if self.family.memory_size() > 0:
-            raise TypeError(f"Contaminated does not take {inner}, whose context is the past: an outlier would stay in it")
+        if isinstance(self.family, Given) and self.family.memory_size() > 0:
+            raise TypeError(
+                f"Contaminated does not take {type(self.family.family).__name__} with contexts, each of which has a past of its "
+                "own; run one sequence for each context"
+            )
         missing = self.family.lacks("log_broad", "merge", "dissimilarity")
         if missing:
             raise TypeError(f"Contaminated needs {' and '.join(missing)}, which {inner} does not define")
@@ -204,8 +229,17 @@ class Contaminated(FamilyTuple):
         return self.family.invalid_state(chi, nu)
 
     @python_only
+    def invalid_memory(self, memory: np.ndarray) -> str | None:
+        return self.family.invalid_memory(memory)
+
+    @python_only
+    def without_past(self, values: np.ndarray, events: np.ndarray) -> tuple[Any, np.ndarray, np.ndarray]:
+        inner, rows, steps = self.family.without_past(values, events)
+        return Contaminated(inner, self.p_o, self.spread), rows, steps
+
+    @python_only
     def observations(self, ys: object, given: object = None) -> tuple[np.ndarray, np.ndarray]:
-        return self.family.observations(ys, given)
+        return self.family.observations(ys) if given is None else self.family.observations(ys, given)
 
     @python_only
     def plausible(self, sequences: Sequence[np.ndarray]) -> Contaminated:
@@ -240,7 +274,23 @@ class Contaminated(FamilyTuple):
         return self.family.context_width()
 
     @python_only
-    def sample_observations(self, theta: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
-        ys, strange = self.family.sample_observations(theta, n, rng), rng.random(n) < self.p_o
-        ys[strange] = self.family.sample_broad(self.spread, int(strange.sum()), rng)
+    def sample_segment(
+        self, theta: np.ndarray, n: int, rng: np.random.Generator, given: np.ndarray | None, past: np.ndarray
+    ) -> np.ndarray:
+        if self.family.memory_size():  # what comes after an outlier follows from it, so one by one
+            seen = list(past)
+            for strange in rng.random(n) < self.p_o:
+                before = np.array(seen)
+                if strange:
+                    seen += list(self.family.sample_broad_in(self.spread, 1, rng, given, before))
+                else:
+                    seen += list(self.family.sample_segment(theta, 1, rng, given, before))
+            return np.array(seen[len(past) :], dtype=self.family.observations([])[0].dtype)
+        ys, strange = self.family.sample_segment(theta, n, rng, given, past), rng.random(n) < self.p_o
+        here = None if given is None else np.asarray(given)[strange]
+        ys[strange] = self.family.sample_broad_in(self.spread, int(strange.sum()), rng, here, past)
         return ys
+
+    @python_only
+    def sample_observations(self, theta: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
+        return self.sample_segment(theta, n, rng, None, np.zeros(0))

@@ -230,6 +230,10 @@ class Given(FamilyTuple):
     def forget_past(self, state: Any) -> None:
         self.family.forget_past(state)
 
+    def within(self) -> Family:
+        """The family of one context."""
+        return self.family
+
     def _check(self) -> None:
         example, name = self.family.observations([])[0], type(self.family).__name__
         if example.ndim > 1 and default_in_row(self.family):
@@ -313,3 +317,11 @@ class Given(FamilyTuple):
         if self.memory_size():
             raise UndefinedError(f"Given does not draw sequences of {type(self.family).__name__}: draw one for each context")
         return sampled_in_contexts("Given", self.family, self.contexts, theta, rng, given)
+
+    @python_only
+    def sample_broad_in(
+        self, spread: float, n: int, rng: np.random.Generator, given: np.ndarray | None, past: np.ndarray
+    ) -> np.ndarray:
+        if given is None:
+            return np.stack([self.family.sample_broad(spread, n, rng) for _ in range(self.contexts)], axis=1)
+        return self.family.sample_broad_in(spread, n, rng, given[:, 1:] if given.ndim > 1 else None, past)

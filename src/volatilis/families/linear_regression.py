@@ -16,7 +16,7 @@ from volatilis.families._kinds import FamilyRecord, FamilyTuple, family
 from volatilis.families._observations import real_observations
 from volatilis.families._regression import NormalInverseGamma, add_inverse, coefficients, half_square, length_of_step
 from volatilis.families._wishart import add_outer_product, degrees_of_freedom
-from volatilis.families.gaussian import Location
+from volatilis.families.gaussian import Location, cauchy_cdf, log_cauchy
 from volatilis.families.gaussian_unknown_variance import ENOUGH, PriorWeight
 from volatilis.special import bounded, digamma, log, log_1p, log_gamma_ratio, log_minus_digamma, student_cdf
 
@@ -245,6 +245,19 @@ class LinearRegression(FamilyTuple):
         shapes = more * digamma(alpha_i) - log_gamma_ratio(alpha_j, more)
         return result + shapes - 2.0 * alpha_j * log(scale) + alpha_i * (scale * scale - 1.0)
 
+    def broad_scale(self, y: np.ndarray) -> float:
+        """Of the Student's t that the prior predicts with these regressors."""
+        widening = 1.0
+        for r in range(self.p):
+            widening += y[1 + r] * y[1 + r] / self.kappa_0
+        return math.sqrt(self.beta_0 * widening / self.alpha_0)
+
+    def log_broad(self, spread: float, y: np.ndarray) -> float:
+        return log_cauchy(y[0] - self.mu_0, spread * self.broad_scale(y))
+
+    def broad_cdf(self, spread: float, y: np.ndarray, v: float, around: float) -> float:
+        return cauchy_cdf(y[0] - self.mu_0, spread * self.broad_scale(y))
+
     def row_width(self) -> int:
         return 1 + self.p
 
@@ -301,3 +314,11 @@ class LinearRegression(FamilyTuple):
             raise ValueError(f"LinearRegression needs the regressors to draw from: given= with shape ({n}, {self.p})")
         x = regressors("LinearRegression", given, np.zeros(n, dtype=bool), self.p)
         return self.mu_0 + row_by_row(x, theta[None, : self.p])[:, 0] + rng.normal(0.0, math.sqrt(theta[self.p]), n)
+
+    @python_only
+    def sample_broad_in(
+        self, spread: float, n: int, rng: np.random.Generator, given: np.ndarray | None, past: np.ndarray
+    ) -> np.ndarray:
+        x = regressors("LinearRegression", given, np.zeros(n, dtype=bool), self.p)
+        scale = np.sqrt(self.beta_0 * (1.0 + (x * x).sum(axis=1) / self.kappa_0) / self.alpha_0)
+        return self.mu_0 + spread * scale * rng.standard_cauchy(n)

@@ -108,6 +108,12 @@ class Transitions(ChainTuple):
             symbols.append(min(int(np.searchsorted(cumulative[context], u, side="right")), self.k - 1))
         return np.array(symbols[len(symbols) - n :], dtype=np.int64)
 
+    @python_only
+    def sample_broad_in(
+        self, spread: float, n: int, rng: np.random.Generator, given: np.ndarray | None, past: np.ndarray
+    ) -> np.ndarray:
+        return rng.integers(0, self.k, n)
+
 
 def transitions(k: int, s: float = 1.0, order: int = 1) -> Transitions:
     """A chain of k symbols whose transition probabilities change: `Transitions(k, s, order)`.

@@ -72,6 +72,10 @@ class BankOfStates(NamedTuple):
     def at(self, i: int) -> Any:
         return member(self.bank, i)
 
+    @property
+    def run_lengths(self) -> np.ndarray:
+        return self.bank.run_lengths
+
     @python_only
     def generators(self) -> np.ndarray | None:
         random = self.bank.generator()

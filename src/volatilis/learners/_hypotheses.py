@@ -130,13 +130,6 @@ class ManyHypotheses(NamedTuple):
         weights, run_lengths, recent, memory = self.weights[i], self.run_lengths[i], self.recent[i], self.memory[i]
         return Hypotheses(weights, beliefs, run_lengths, self.scratch, count, random, self.pi_0, recent, memory)
 
-    def block(self, i: int) -> ManyHypotheses:
-        """Of many such banks, which have one axis more, the i-th."""
-        kept = self.weights[i], self.chi[i], self.nu[i], self.run_lengths[i], self.count[i], self.random[i]
-        return ManyHypotheses(
-            kept[0], kept[1], kept[2], kept[3], kept[4], kept[5], self.recent[i], self.memory[i], self.scratch, self.pi_0
-        )
-
     def take_over(self, i: int, j: int) -> None:
         """State i becomes state j, but keeps its own random numbers."""
         self.count[i, 0] = self.count[j, 0]

@@ -91,10 +91,6 @@ class ManyOneBelief(NamedTuple):
     def at(self, i: int) -> OneBelief:
         return OneBelief(Beliefs(self.chi[i], self.nu[i]), self.run_lengths[i], self.work, self.pi_0, 0, self.memory[i])
 
-    def block(self, i: int) -> ManyOneBelief:
-        """Of many such banks, which have one axis more, the i-th."""
-        return ManyOneBelief(self.chi[i], self.nu[i], self.run_lengths[i], self.memory[i], self.work, self.pi_0)
-
     @python_only
     def generators(self) -> None:
         """None: nothing here is random."""

@@ -193,7 +193,9 @@ class Averaged(_Fields):
 
     def elapse(self, state: Average) -> None:
         drift(state, self.weights, self.forget)
+        state.last[0] = 0.0
         for k in range(state.shares.size):
+            state.last[0] += state.shares[k] * self.chances[P_C, k]
             member(self.bank, k).elapse(member(state.members, k))
 
     def has_room(self, state: Average) -> bool:
@@ -316,6 +318,9 @@ class Averaged(_Fields):
 
     @python_only
     def states_within(self, arrays: Mapping[str, np.ndarray]) -> list[tuple[Learner, dict[str, np.ndarray]]]:
+        reason = self.family.invalid_memory(arrays["memory"]) if "memory" in arrays else None
+        if reason is not None:
+            raise ValueError(reason)
         names = [name for name in arrays if name.startswith("member_")]
         return [
             (

@@ -13,7 +13,9 @@ from volatilis._core.fields import Rule, derived
 from volatilis.families._base import Beliefs, prior_beliefs
 from volatilis.families._contexts import inner_observations
 from volatilis.families._kinds import AnyFamily, UndefinedError
+from volatilis.families.contaminated import Contaminated
 from volatilis.families.given import ContextCount, Given, is_seen
+from volatilis.learners._bank import member, with_room
 from volatilis.learners._base import NO_MEMORY, Info, Learner, put
 from volatilis.learners._kinds import AnyLearner, LearnerRecord, LearnerTuple, learner
 
@@ -36,15 +38,13 @@ def _is_unseen(value: object) -> bool:
     return isinstance(value, Unseen)
 
 
-SHARED = ("scratch", "work", "pi_0")  # of many states: what means nothing between two steps, and the prior
-
-
 @learner(
     LearnerRecord(
         name="per-context",
         title="Per context",
         place=200,
         keeps="one state of its learner per context",
+        outliers=True,
     )
 )
 class PerContext(LearnerTuple):
@@ -77,7 +77,7 @@ class PerContext(LearnerTuple):
     # --- compiled --------------------------------------------------------------------------------------------------------
 
     def restart(self, state: ContextStates) -> None:
-        self.learner.family.prior(state.bank.pi_0, 0)  # in a fit its parameters may have changed
+        self.learner.family.prior(state.bank.at(0).pi_0, 0)  # in a fit its parameters may have changed
         for c in range(self.contexts):
             self.learner.begin(state.bank.at(c))
         state.last[0] = 0
@@ -154,9 +154,10 @@ class PerContext(LearnerTuple):
     def _derive(learner: Learner, contexts: int, unseen: Unseen) -> dict[str, Any]:
         if isinstance(learner, PerContext):
             raise TypeError("PerContext of PerContext is not accepted; one with as many contexts as there are pairs is")
-        if learner.family.splits():
-            raise TypeError("PerContext of a learner with Contaminated is not accepted yet; Contaminated(Given(...)) is a family")
-        return {"family": Given(learner.family, contexts)}
+        one = learner.family
+        if isinstance(one, Contaminated):  # its outliers are those of each context
+            return {"family": one._replace(family=Given(one.family, contexts))}
+        return {"family": Given(one, contexts)}
 
     @python_only
     def init(self, seed: int = 0) -> ContextStates:
@@ -217,7 +218,7 @@ class PerContext(LearnerTuple):
         if "last" in arrays and ((arrays["last"] < 0) | (arrays["last"] >= self.contexts)).any():
             raise ValueError(f"the context just seen is not from 0 to {self.contexts - 1}")
         kept = {name: array for name, array in arrays.items() if name != "last"}
-        return [(self.learner, {name: array.reshape(-1, *array.shape[2:]) for name, array in kept.items()})]
+        return self.learner.states_within({name: array.reshape(-1, *array.shape[2:]) for name, array in kept.items()})
 
 
 @compiled_methods
@@ -230,12 +231,12 @@ class ContextStates(NamedTuple):
     memory: np.ndarray = NO_MEMORY
 
     def belief_mean(self, family: Any, k: int) -> float:
-        size = family.family.size()
-        return self.bank.at(k // size).belief_mean(family.family, k % size)
+        size = family.within().size()
+        return self.bank.at(k // size).belief_mean(family.within(), k % size)
 
     def belief_variance(self, family: Any, k: int, mean: float) -> float:
-        size = family.family.size()
-        return self.bank.at(k // size).belief_variance(family.family, k % size, mean)
+        size = family.within().size()
+        return self.bank.at(k // size).belief_variance(family.within(), k % size, mean)
 
     def expected_run_length(self) -> float:
         return self.bank.at(self.last[0]).expected_run_length()
@@ -268,8 +269,7 @@ class ContextStates(NamedTuple):
 
     @python_only
     def many(self, count: int) -> ManyContextStates:
-        arrays = {name: array for name, array in self.bank._asdict().items() if name not in SHARED}
-        bank = self.bank._replace(**{name: np.zeros((count, *a.shape), dtype=a.dtype) for name, a in arrays.items()})
+        bank = with_room(self.bank, list(self.bank.kept_arrays().values()), count)
         return ManyContextStates(bank, np.zeros((count, 1), dtype=np.int64), np.zeros((count, 0)), self.pi_0)
 
 
@@ -283,7 +283,7 @@ class ManyContextStates(NamedTuple):
     pi_0: Beliefs
 
     def at(self, i: int) -> ContextStates:
-        return ContextStates(self.bank.block(i), self.last[i], self.pi_0, self.memory[i])
+        return ContextStates(member(self.bank, i), self.last[i], self.pi_0, self.memory[i])
 
     def take_over(self, i: int, j: int) -> None:
         """State i becomes state j, but keeps its own random numbers."""

@@ -76,7 +76,7 @@ def run_observations(learner: LearnerOf[S], state: S, ys: Array, progress: Array
             out.log_p_0[t] = info.log_p_0
             out.gamma[t] = info.gamma
         if out.log_outliers.size > 0:
-            out.log_outliers[t] = learner.family.log_outlier(ys[t])
+            out.log_outliers[t] = learner.family.log_outlier_of(state, ys[t])
         if out.p_c.size > 0:
             out.p_c[t] = learner.read_change_probability(state)
         read_learned(learner, state, t, out)
@@ -145,7 +145,7 @@ def take_step(learner: LearnerOf[S], state: S, y: Observation, event: int, t: in
         if out.p_c.size > 0:
             out.p_c[t] = np.nan
     if out.log_outliers.size > 0:
-        out.log_outliers[t] = learner.family.log_outlier(y) if event == OBSERVE else np.nan
+        out.log_outliers[t] = learner.family.log_outlier_of(state, y) if event == OBSERVE else np.nan
     read_learned(learner, state, t, out)
 
 
@@ -263,7 +263,7 @@ def step(learner: LearnerOf[S], state: S, ys: Array, out: Array) -> None:
     out[tail + GAMMA] = info.gamma
     out[tail + LOG_P] = info.log_p
     out[tail + LOG_P_0] = info.log_p_0
-    out[tail + LOG_OUTLIER] = learner.family.log_outlier(ys[0])
+    out[tail + LOG_OUTLIER] = learner.family.log_outlier_of(state, ys[0])
     out[tail + P_C] = learner.read_change_probability(state)
     out[tail + SEEN] += 1.0
     read_step(learner, state, out)

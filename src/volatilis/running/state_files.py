@@ -142,7 +142,7 @@ def check_many_states(learner: Learner, example: dict[str, np.ndarray], read: di
             raise ValueError(f"{name} has shape {read[name].shape}, but {(count, *array.shape)} is needed")
         if array.dtype == np.float64 and not np.isfinite(read[name]).all():
             raise ValueError(f"{name} has numbers that are not finite")
-    if "shares" in example and ((read["shares"] < 0.0).any() or (np.abs(read["shares"].sum(axis=1) - 1.0) > 1e-6).any()):
+    if "shares" in example and ((read["shares"] < 0.0).any() or (np.abs(read["shares"].sum(axis=-1) - 1.0) > 1e-6).any()):
         raise ValueError("its weights are not probabilities")
     counts = "nu" in example and example["nu"].ravel()[0] > 0.0  # a prior counts for something, so every belief does
     for inner, arrays in learner.states_within(read):
