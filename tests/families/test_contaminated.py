@@ -14,7 +14,7 @@ import volatilis as vl
 from tests.helpers.settings import FAMILIES, P_C, SETTINGS, bank, encoded, observations
 from tests.oracles import integrals
 from tests.oracles.enumeration import enumerate_outliers
-from volatilis.learners import _outliers
+from volatilis.learners import _exact_step
 
 P_O = 0.1
 UNIFORM = ("categorical", "bernoulli", "vonmises")
@@ -128,8 +128,8 @@ def test_the_predictive_is_the_mixture(name: str) -> None:
 @pytest.mark.parametrize("name", FAMILIES)
 def test_with_room_for_all_histories_it_is_exact(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """As plain Python, with nothing left out and nothing merged: 2^(2T-1) histories, every readout that follows from them."""
-    monkeypatch.setattr(_outliers, "UNSEEN", 0.0)
-    monkeypatch.setattr(_outliers, "NEAR", 0.0)
+    monkeypatch.setattr(_exact_step, "UNSEEN", 0.0)
+    monkeypatch.setattr(_exact_step, "NEAR", 0.0)
     ys = observations(name, 4)
     with vl.plain_python():
         trace = vl.run(vl.MessagePassing(contaminated(name), P_C, n=600), ys)

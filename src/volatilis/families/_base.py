@@ -14,7 +14,6 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from volatilis._compiler.registry import compiled_function, compiled_methods
-from volatilis.special import log, total
 
 
 @compiled_methods
@@ -299,30 +298,3 @@ def prior_beliefs(family: Family, n: int = 1) -> Beliefs:
 def in_eights(n: int) -> int:
     """n or the next multiple of eight: a loop that takes eight at a time has nothing left to do one by one."""
     return (n + 7) & -8
-
-
-def row_by_row(rows: np.ndarray, matrix: np.ndarray) -> np.ndarray:
-    """rows @ matrix.T in one fixed order: a matrix product would round differently for one row and for many."""
-    result = np.zeros((len(rows), len(matrix)))
-    for k in range(matrix.shape[1]):
-        result += rows[:, k : k + 1] * matrix[:, k]
-    return result
-
-
-FAINT = 1e-280  # of a sum of weighted predictives: times 1 - p_c, which is 1e-16 or more, it would lose digits to underflow
-LIFT = 2.0**800
-
-
-@compiled_function
-def not_faint(out: np.ndarray, n: int, scale: float) -> tuple[float, float]:
-    """The sum of n weighted predictives in units of e^scale, and the scale: another one where the sum is faint, so that it is 1.
-
-    With the likeliest belief as the unit all is next to nothing where that belief has hardly any weight.
-    """
-    evidence = total(out, n)
-    if evidence >= FAINT:
-        return evidence, scale
-    factor = 1.0 / (LIFT * evidence)  # a particle's weight may be so small that its inverse alone would overflow
-    for i in range(n):
-        out[i] = LIFT * out[i] * factor
-    return total(out, n), scale + log(evidence)

@@ -10,7 +10,6 @@ import math
 from typing import Annotated, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from volatilis._compiler.registry import compiled_function
 from volatilis._core.fields import Rule
@@ -21,10 +20,12 @@ from volatilis.special import (
     ROUNDING,
     TURN,
     bessel_summary,
+    concentration,
     cosine_and_sine,
     direction,
     exp_in_range,
     far_bessel,
+    far_summary,
     fma,
     near_bessel,
 )
@@ -40,60 +41,6 @@ PriorConcentration = Annotated[
     float, Rule(float, lambda v: 0.0 <= v <= 1e15, "a number from 0 (anywhere) to 1e15"), Range(LOG, 1e-4, 1e3, 0.05, 2.0)
 ]
 Period = Annotated[float, Rule(float, lambda v: 1e-100 <= v <= 1e100, "a number from 1e-100 to 1e100, such as 360 for degrees")]
-
-NODES, WEIGHTS = np.polynomial.legendre.leggauss(40)
-
-
-class CircularLaw:
-    """The von Mises distribution on [0, period), with mean direction `mean` and concentration `kappa`.
-
-    The distribution function counts from 0 to the period.
-    """
-
-    def __init__(self, mean: float, kappa: float, period: float) -> None:
-        self.direction, self.kappa, self.period = mean, kappa, period
-
-    def logpdf(self, x: npt.ArrayLike) -> Any:
-        from scipy.special import i0e
-
-        half = np.sin(math.pi * (np.asarray(x, dtype=float) - self.direction) / self.period)
-        return -2.0 * self.kappa * half * half - np.log(self.period * i0e(self.kappa))
-
-    def pdf(self, x: npt.ArrayLike) -> Any:
-        return np.exp(self.logpdf(x))
-
-    def cdf(self, x: npt.ArrayLike) -> Any:
-        """The share of the distribution from 0 to x, which is within the period: Gauss-Legendre, piece by piece."""
-        points = np.asarray(x, dtype=float)
-        shares = np.array([self._share(min(max(float(point), 0.0), self.period)) for point in points.ravel()])
-        return shares.reshape(points.shape)[()]
-
-    def ppf(self, q: npt.ArrayLike) -> Any:
-        """The x with cdf(x) = q."""
-        from scipy.optimize import brentq
-
-        def one(level: float) -> float:
-            if level <= 0.0 or level >= 1.0:
-                return 0.0 if level <= 0.0 else self.period
-            return float(brentq(lambda x: self._share(x) - level, 0.0, self.period, xtol=1e-15 * self.period, rtol=1e-15))
-
-        levels = np.asarray(q, dtype=float)
-        return np.array([one(float(level)) for level in levels.ravel()]).reshape(levels.shape)[()]
-
-    def rvs(self, size: int, random_state: np.random.Generator) -> np.ndarray:
-        unit = self.period / (2.0 * math.pi)
-        draws = np.mod(self.direction + random_state.vonmises(0.0, self.kappa, size) * unit, self.period)
-        return np.where(draws >= self.period, 0.0, draws)
-
-    def _share(self, x: float) -> float:
-        """The integral of the density from 0 to x, cut around the peaks so that 40 nodes are enough for each piece."""
-        spread = self.period / (2.0 * math.pi * math.sqrt(max(self.kappa, 1.0)))
-        around = [
-            self.direction + turn * self.period + k * spread for turn in (-1, 0, 1) for k in (-40, -12, -6, -2, 0, 2, 6, 12, 40)
-        ]
-        edges = np.array([0.0, *sorted(point for point in around if 0.0 < point < x), x])
-        half, middle = 0.5 * np.diff(edges), 0.5 * (edges[1:] + edges[:-1])
-        return float((self.pdf(middle[:, None] + half[:, None] * NODES) @ WEIGHTS) @ half)
 
 
 # --- vectors -----------------------------------------------------------------------------------------------------------
@@ -249,3 +196,80 @@ def invalid_vectors(chi: np.ndarray, nu: np.ndarray) -> str | None:
     fits &= np.abs(square - ive(0, length) ** 2) <= 1e-9 * square
     fits &= (np.abs(1.0 - gap - share * length) <= 1e-9) & (gap > 0.0) & (share > 0.0)
     return None if (fits | ~some).all() else "a belief's concentration does not fit its direction"
+
+
+@compiled_function
+def merge_vectors(beliefs: Beliefs, i: int, j: int, a: float, b: float) -> None:
+    """`VonMises.merge`."""
+    chi = beliefs.chi
+    c = a * chi[SHARE, i] * chi[C, i] + b * chi[SHARE, j] * chi[C, j]
+    s = a * chi[SHARE, i] * chi[S, i] + b * chi[SHARE, j] * chi[S, j]
+    length = math.sqrt(c * c + s * s)
+    gap = a * chi[GAP, i] + b * chi[GAP, j]  # of the weighted lengths
+    apart = vectors_apart(chi[C, i], chi[S, i], chi[LENGTH, i], chi[C, j], chi[S, j], chi[LENGTH, j])
+    squared_gap = gap * (2.0 - gap) + 2.0 * (a * chi[SHARE, i]) * (b * chi[SHARE, j]) * apart  # 1 - length^2
+    factor = concentration(length, squared_gap / (1.0 + length)) / (length if length > 0.0 else 1.0)
+    set_vector(beliefs, i, factor * c, factor * s)
+    beliefs.nu[i] = a * beliefs.nu[i] + b * beliefs.nu[j]
+
+
+@compiled_function
+def take_in_all(beliefs: Beliefs, n: int, c: float, s: float, kappa: float) -> None:
+    """`VonMises.absorb_all` of an observation in direction (c, s)."""
+    chi = beliefs.chi
+    for i in range(n):
+        chi[C, i] = fma(kappa, c, chi[C, i])
+        chi[S, i] = fma(kappa, s, chi[S, i])
+        chi[LENGTH, i] = math.sqrt(chi[C, i] * chi[C, i] + chi[S, i] * chi[S, i])
+        beliefs.nu[i] += 1.0
+    far = count_far(chi[LENGTH], n)
+    for i in range(far):
+        chi[SQUARE, i], chi[GAP, i], chi[SHARE, i] = far_summary(1.0 / chi[LENGTH, i])
+    for i in range(far, n):
+        chi[SQUARE, i], chi[GAP, i], chi[SHARE, i] = bessel_summary(chi[LENGTH, i])
+
+
+def constants_of(kappa: float, mu_0: float, kappa_0: float, period: float) -> dict[str, Any]:
+    """What a `VonMises` computes once from its parameters."""
+    from scipy.special import i0e, i1e
+
+    start = math.fmod(mu_0, period)
+    start = start + period if start < 0.0 else start
+    start = 0.0 if start >= period else start
+    column, scaled = column_of_prior(start, kappa_0, period), float(i0e(kappa))
+    log_unit, information = -math.log(period) - math.log(scaled), kappa * float(i1e(kappa)) / scaled
+    return {"start": start, "prior_column": column, "log_unit": log_unit, "information": information}
+
+
+@compiled_function
+def pooled_vector(means: np.ndarray, variances: np.ndarray, w: np.ndarray, n: int, period: float) -> tuple[float, float]:
+    """The weighted sum of mean vectors."""
+    x, z = 0.0, 0.0
+    for i in range(n):
+        c, s = unit_vector(means[i], period)
+        length = w[i] * (1.0 - chord_gap(variances[i], period))
+        x += length * c
+        z += length * s
+    return x, z
+
+
+@compiled_function
+def cdf_from_antipode(family: Any, beliefs: Beliefs, i: int, y: float, around: float) -> float:
+    """`VonMises.predictive_cdf`."""
+    middle = angle(beliefs.chi[C, i], beliefs.chi[S, i], family.period, family.start)
+    width = predictive_width(family.kappa, beliefs.chi[LENGTH, i], family.period)
+    to_y, to_cut = family.difference(y, middle), family.difference(around + 0.5 * family.period, middle)
+    below_y = share_beside(family, beliefs, i, middle, width, to_y, family.period)
+    below_cut = share_beside(family, beliefs, i, middle, width, to_cut, family.period)
+    return min(max(below_y - below_cut + (0.0 if to_y >= to_cut else 1.0), 0.0), 1.0)
+
+
+@compiled_function
+def pooled_gap(family: Any, means: np.ndarray, variances: np.ndarray, w: np.ndarray, n: int, mean: float) -> float:
+    """What the length of a weighted sum of mean vectors lacks of 1."""
+    result = 0.0
+    for i in range(n):
+        gap = chord_gap(variances[i], family.period)
+        half = unit_vector(0.5 * family.difference(means[i], mean), family.period)[1]
+        result += w[i] * (gap + (1.0 - gap) * 2.0 * half * half)
+    return result

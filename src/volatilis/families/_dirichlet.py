@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from volatilis._compiler.registry import compiled_function
-from volatilis.families._base import Beliefs, not_faint
-from volatilis.special import SMALLEST_NORMAL, eight_zeros, largest, log, log_gamma_and_digamma, total
+from volatilis.families._base import Beliefs
+from volatilis.special import SMALLEST_NORMAL, eight_zeros, largest, log, log_gamma_and_digamma, not_faint, total
 
 
 @compiled_function

@@ -9,11 +9,12 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import numpy.typing as npt
 
 from volatilis._compiler.registry import compiled_function
 from volatilis.families._base import Beliefs
-from volatilis.families._wishart import add_outer_product
+from volatilis.families._wishart import add_outer_product, degrees_of_freedom
+from volatilis.families.gaussian_unknown_variance import ENOUGH
+from volatilis.special import log, log_minus_digamma
 
 
 @compiled_function
@@ -69,23 +70,40 @@ def add_inverse(
         add_outer_product(chi, target, p, i, work)
 
 
-class NormalInverseGamma:
-    """The joint belief about (b, v), with the methods of a SciPy distribution."""
-
-    def __init__(self, m: np.ndarray, lower: np.ndarray, alpha: float, beta: float) -> None:
-        from scipy import stats
-
-        self._m, self._lower, self._variance = m, lower, stats.invgamma(alpha, scale=beta)
-
-    def pdf(self, theta: npt.ArrayLike) -> np.ndarray:
-        values = np.asarray(theta, dtype=float)
-        b, v = values[..., :-1], values[..., -1]
-        z = (b - self._m) @ self._lower / np.sqrt(v)[..., None]
-        log_det = np.log(np.diagonal(self._lower)).sum()
-        density = np.exp(log_det - 0.5 * (z * z).sum(axis=-1) - 0.5 * self._m.size * np.log(2.0 * math.pi * v))
-        return density * self._variance.pdf(v)
-
-    def rvs(self, size: int, random_state: np.random.Generator) -> np.ndarray:
-        v = self._variance.rvs(size, random_state=random_state)
-        z = random_state.standard_normal((size, self._m.size)) * np.sqrt(v)[:, None]
-        return np.concatenate([self._m + np.linalg.solve(self._lower.T, z.T).T, v[:, None]], axis=1)
+@compiled_function
+def merge_regressions(beliefs: Beliefs, i: int, j: int, a: float, b: float, p: int) -> None:
+    """`LinearRegression.merge`."""
+    q, chi = p + 1, beliefs.chi
+    m, apart, work = q * q + 1, q * q + 1 + p, q * q + 1 + 2 * p
+    inverse, factor = work + p, work + p + p * p
+    alpha_i, alpha_j = chi[q * q, i], chi[q * q, j]
+    root_i, root_j = chi[q * q - 1, i] / math.sqrt(2.0 * alpha_i), chi[q * q - 1, j] / math.sqrt(2.0 * alpha_j)
+    unit = min(root_i, root_j)  # precisions in units of the larger one
+    w_i, w_j = (unit / root_i) * (unit / root_i), (unit / root_j) * (unit / root_j)
+    w = a * w_i + b * w_j
+    share = b * w_j / w
+    gap = a * (log_minus_digamma(alpha_i) - log(w_i / w)) + b * (log_minus_digamma(alpha_j) - log(w_j / w))
+    alpha = max(0.5 * degrees_of_freedom(gap, 1), min(alpha_i, alpha_j, ENOUGH))
+    coefficients(beliefs, i, p)
+    coefficients(beliefs, j, p)
+    # A^-1 <- a A_i^-1 + b A_j^-1 + a w_i share (m_i - m_j)(m_i - m_j)^T, all as factors
+    for row in range(2 * p * p):
+        chi[inverse + row, i] = 0.0
+    add_inverse(chi, i, 0, q, p, a, i, inverse, work)
+    add_inverse(chi, j, 0, q, p, b, i, inverse, work)
+    between = math.sqrt(a * w_i * share)
+    for r in range(p):
+        chi[apart + r, i] = chi[m + r, j] - chi[m + r, i]
+        chi[work + r, i] = between * (chi[apart + r, i] / unit)
+        chi[m + r, i] += share * chi[apart + r, i]
+    add_outer_product(chi, inverse, p, i, work)
+    add_inverse(chi, i, inverse, p, p, 1.0, i, factor, work)
+    for c in range(p):
+        value = 0.0
+        for r in range(c, p):
+            chi[r * q + c, i] = chi[factor + r * p + c, i]
+            value += chi[factor + r * p + c, i] * chi[m + r, i]
+        chi[p * q + c, i] = value  # z = L^T m
+    chi[q * q - 1, i] = unit * math.sqrt(2.0 * alpha / w)
+    chi[q * q, i] = alpha
+    beliefs.nu[i] = 1.0 / (a / beliefs.nu[i] + b / beliefs.nu[j])

@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import numpy.typing as npt
 
 from volatilis._compiler.registry import compiled_function
 from volatilis.families._base import Beliefs
@@ -231,59 +230,6 @@ def element_log_density(beliefs: Beliefs, i: int, y: np.ndarray, k: int, p: int)
     return log_gamma_ratio(0.5 * dof, 0.5) - 0.5 * (LOG_2_PI + log_before) - log_unit - 0.5 * (dof + 1.0) * log_1p(z * z)
 
 
-def full_matrix(triangle: np.ndarray, p: int) -> np.ndarray:
-    matrix = np.zeros((p, p))
-    matrix[np.triu_indices(p)] = triangle
-    return matrix + np.triu(matrix, 1).T
-
-
-class NormalInverseWishart:
-    """The joint belief about (mu, S), with the methods of a SciPy distribution."""
-
-    def __init__(self, mu: np.ndarray, kappa: float, dof: float, psi: np.ndarray) -> None:
-        self.mu, self.kappa, self.dof, self.psi = mu, kappa, dof, psi
-
-    def pdf(self, theta: npt.ArrayLike) -> np.ndarray:
-        from scipy import stats
-
-        p = self.mu.size
-        theta = np.asarray(theta, dtype=float)
-        flat = theta.reshape(-1, theta.shape[-1])
-        values = [
-            stats.multivariate_normal.pdf(row[:p], self.mu, full_matrix(row[p:], p) / self.kappa)
-            * stats.invwishart.pdf(full_matrix(row[p:], p), self.dof, self.psi)
-            for row in flat
-        ]
-        return np.array(values).reshape(theta.shape[:-1])
-
-    def rvs(self, size: int, random_state: np.random.Generator) -> np.ndarray:
-        from scipy import stats
-
-        p = self.mu.size
-        covariances = stats.invwishart.rvs(self.dof, self.psi, size=size, random_state=random_state).reshape(size, p, p)
-        mus = [_normal(random_state, self.mu, c / self.kappa) for c in covariances]
-        upper = np.triu_indices(p)
-        return np.array([np.concatenate([m, c[upper]]) for m, c in zip(mus, covariances, strict=True)])
-
-
-def square_root(matrix: np.ndarray) -> np.ndarray:
-    """R with R R^T = matrix: Cholesky's factor or, where rounding left the matrix not positive definite, one from eigenvalues."""
-    try:
-        return np.linalg.cholesky(matrix)
-    except np.linalg.LinAlgError:
-        values, vectors = np.linalg.eigh(matrix)
-        return vectors * np.sqrt(np.maximum(values, 0.0))
-
-
-def _normal(rng: np.random.Generator, mean: np.ndarray, covariance: np.ndarray) -> np.ndarray:
-    """A draw from N(mean, covariance), also where the covariance is next to singular."""
-    try:
-        np.linalg.cholesky(covariance)
-    except np.linalg.LinAlgError:
-        return mean + square_root(covariance) @ rng.standard_normal(mean.size)
-    return rng.multivariate_normal(mean, covariance, method="cholesky")
-
-
 @compiled_function
 def log_round_cauchy(p: int, quadratic: float) -> float:
     """The Cauchy law in p dimensions with the identity as its scale, at a point of this squared length."""
@@ -291,6 +237,56 @@ def log_round_cauchy(p: int, quadratic: float) -> float:
     return log_gamma(half) - half * (LOG_PI + log_1p(min(quadratic, 1e300)))
 
 
-def round_cauchy(p: int, n: int, rng: np.random.Generator) -> np.ndarray:
-    """n draws from it: Gaussian vectors, each over the size of one more Gaussian number."""
-    return rng.standard_normal((n, p)) / np.abs(rng.standard_normal((n, 1)))
+@compiled_function
+def merge_wisharts(beliefs: Beliefs, i: int, j: int, a: float, b: float, p: int) -> None:
+    """`MultivariateGaussianUnknownCovariance.merge`."""
+    chi, at_dof, work = beliefs.chi, p + p * p, p + p * p + 1
+    first, second = work + 2 * p, work + 2 * p + p * p  # room for two p x p matrices
+    expected_precision(beliefs, i, p, first, a)
+    expected_precision(beliefs, j, p, first, b)
+    # W = a E_i[W] + b E_j[W]; the mean solves W m = a E_i[W] m_i + b E_j[W] m_j
+    for r in range(p):
+        value = 0.0
+        for c in range(p):
+            value += chi[first + r * p + c, j] * (chi[c, j] - chi[c, i])
+        chi[work + r, i] = value
+    for r in range(p * p):
+        chi[second + r, i] = chi[first + r, i] + chi[first + r, j]
+    cholesky(chi, second, p, i)
+    solve_lower(chi, second, p, i, work)
+    solve_upper(chi, second, p, i, work)  # work = m - m_i
+    between = 0.0
+    for r in range(p):
+        for c in range(p):
+            to_j_r, to_j_c = chi[r, j] - chi[r, i] - chi[work + r, i], chi[c, j] - chi[c, i] - chi[work + c, i]
+            between += chi[first + r * p + c, i] * chi[work + r, i] * chi[work + c, i]
+            between += chi[first + r * p + c, j] * to_j_r * to_j_c
+    log_det = 2.0 * log_diagonal(chi, second, p, i)
+    gap = a * (dof_gap(chi[at_dof, i], p) + log_det - log_det_expected_precision(beliefs, i, p))
+    gap += b * (dof_gap(chi[at_dof, j], p) + log_det - log_det_expected_precision(beliefs, j, p))
+    dof = max(degrees_of_freedom(gap, p), min(chi[at_dof, i], chi[at_dof, j], p + 4.0))
+    kappa, new_kappa = beliefs.nu[i], 1.0 / (a / beliefs.nu[i] + b / beliefs.nu[j] + between / p)
+    dof_i = chi[at_dof, i]
+    for r in range(p * p):  # kept in case the result is lost to rounding
+        chi[second + r, j] = chi[p + r, i]
+    # psi = dof W^-1, column by column
+    for c in range(p):
+        for r in range(p):
+            chi[work + p + r, i] = dof if r == c else 0.0
+        solve_lower(chi, second, p, i, work + p)
+        solve_upper(chi, second, p, i, work + p)
+        for r in range(p):
+            chi[p + r * p + c, i] = chi[work + p + r, i]
+    cholesky(chi, p, p, i)
+    sound = 0.0 < new_kappa < np.inf and 0.0 < dof < np.inf
+    for r in range(p):
+        chi[work + p + r, j] = chi[r, i]
+        chi[r, i] += chi[work + r, i]
+        sound = sound and abs(chi[r, i]) < np.inf and 0.0 < chi[p + r * p + r, i] < np.inf
+    chi[at_dof, i] = dof if sound else (dof_i if a >= b else chi[at_dof, j])
+    beliefs.nu[i] = new_kappa if sound else (kappa if a >= b else beliefs.nu[j])
+    if not sound:  # two scales too far apart for 16 digits: the heavier one stands for both
+        for r in range(p):
+            chi[r, i] = chi[work + p + r, j] if a >= b else chi[r, j]
+        for r in range(p * p):
+            chi[p + r, i] = chi[second + r, j] if a >= b else chi[p + r, j]

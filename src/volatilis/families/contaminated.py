@@ -11,10 +11,10 @@ import numpy as np
 from volatilis._compiler.registry import python_only
 from volatilis._core.fields import Positive, Probability, Real, derived
 from volatilis._core.records import LOG, LOGIT, Range
-from volatilis.families._base import AcceptedNumbers, Beliefs, Observation, not_faint
+from volatilis.families._base import AcceptedNumbers, Beliefs, Observation
 from volatilis.families._kinds import AnyFamily, FamilyRecord, FamilyTuple, family
 from volatilis.families.given import Given
-from volatilis.special import exp, log_1p
+from volatilis.special import exp, log_1p, not_faint
 
 OutlierProbability = Annotated[Probability, Range(LOGIT, 1e-6, 0.5, 0.001, 0.1)]
 OutlierSpread = Annotated[Positive, Range(LOG, 1e-2, 1e3, 0.5, 5.0)]

@@ -11,7 +11,7 @@ import numpy as np
 from volatilis._compiler.registry import compiled_function, python_only
 from volatilis._core.fields import Positive, Real
 from volatilis._core.records import LINEAR, LOG, Range
-from volatilis.families._base import Beliefs, not_faint
+from volatilis.families._base import Beliefs
 from volatilis.families._kinds import FamilyRecord, FamilyTuple, family
 from volatilis.families._observations import level_and_spread, noise_scale
 from volatilis.special import (
@@ -26,6 +26,7 @@ from volatilis.special import (
     log,
     log_1p,
     normal_cdf,
+    not_faint,
     total,
 )
 

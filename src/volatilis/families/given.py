@@ -6,28 +6,24 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from volatilis._compiler.registry import compiled_function, python_only
+from volatilis._compiler.registry import python_only
 from volatilis._core.fields import Rule, whole_number
-from volatilis.families._base import Beliefs, Family, not_faint
-from volatilis.families._contexts import UNKNOWN, Independent, context_numbers, observed_of, rows_of_all, sampled_in_contexts
+from volatilis.families._base import Beliefs, Family
+from volatilis.families._defaults import general_predictives
 from volatilis.families._kinds import AnyFamily, FamilyRecord, FamilyTuple, UndefinedError, default_in_row, family
-from volatilis.special import exp, largest
+from volatilis.families._laws import Independent
+from volatilis.families._observations import (
+    beliefs_in,
+    invalid_contexts,
+    is_seen,
+    observed_of,
+    rows_of_all,
+    rows_with_contexts,
+    sampled_in_contexts,
+)
+from volatilis.special import exp
 
 ContextCount = Annotated[int, Rule(whole_number, lambda v: 1 <= v <= 100_000, "a whole number from 1 to 100,000")]
-
-
-@compiled_function
-def beliefs_in(family: Family, beliefs: Beliefs, c: int) -> Beliefs:
-    """The bank of the inner family's beliefs about context c: rows of the whole, the last of them its counts."""
-    rows = family.rows()
-    start = c * (rows + 1)
-    return Beliefs(beliefs.chi[start : start + rows], beliefs.chi[start + rows])
-
-
-@compiled_function
-def is_seen(row: np.ndarray, contexts: int, c: int) -> bool:
-    """Whether a row with an observation of each context has one of context c: that stands at its end."""
-    return row[row.size - contexts + c] > 0.0
 
 
 @family(
@@ -90,12 +86,7 @@ class Given(FamilyTuple):
     def predictives(self, beliefs: Beliefs, w: np.ndarray, n: int, y: np.ndarray, out: np.ndarray) -> tuple[float, float]:
         if y[0] >= 0.0:
             return self.family.predictives(beliefs_in(self.family, beliefs, int(y[0])), w, n, self.family.in_row(y, 1), out)
-        for i in range(n):
-            out[i] = self.log_predictive(beliefs, i, y) if w[i] > 0.0 else -np.inf
-        scale = largest(out, n)
-        for i in range(n):
-            out[i] = w[i] * exp(out[i] - scale)
-        return not_faint(out, n, scale)
+        return general_predictives(self, beliefs, w, n, y, out)
 
     def bayes_factor(self, beliefs: Beliefs, i: int, others: Beliefs, j: int, y: np.ndarray) -> float:
         if y[0] >= 0.0:
@@ -231,7 +222,6 @@ class Given(FamilyTuple):
         self.family.forget_past(state)
 
     def within(self) -> Family:
-        """The family of one context."""
         return self.family
 
     def _check(self) -> None:
@@ -253,18 +243,7 @@ class Given(FamilyTuple):
     def observations(self, ys: object, given: object = None) -> tuple[np.ndarray, np.ndarray]:
         if given is None:
             return rows_of_all("Given", self.family, self.contexts, ys)
-        contexts, rest = context_numbers("Given", given, self.contexts, self.family.context_width())
-        values, absent = self.family.observations(ys, rest)
-        if len(values) != len(contexts):
-            raise ValueError(f"Given: given has {len(contexts)} contexts for {len(values)} observations; one each is accepted")
-        lacking = np.isnan(contexts) & ~absent
-        if lacking.any():
-            raise ValueError(
-                f"Given: the context of observation {int(np.argmax(lacking))} is missing; every observation needs one"
-            )
-        rows = np.empty((len(values), 1 + (values.shape[1] if values.ndim > 1 else 1)), dtype=values.dtype)
-        rows[:, 0], rows[:, 1:] = np.where(np.isnan(contexts), UNKNOWN, contexts), values.reshape(len(values), -1)
-        return rows, absent
+        return rows_with_contexts("Given", self.family, self.contexts, ys, given)
 
     @python_only
     def as_observed(self, values: np.ndarray) -> np.ndarray:
@@ -272,13 +251,7 @@ class Given(FamilyTuple):
 
     @python_only
     def invalid_state(self, chi: np.ndarray, nu: np.ndarray) -> str | None:
-        rows = self.family.rows()
-        for c in range(self.contexts):
-            start = c * (rows + 1)
-            reason = self.family.invalid_state(chi[..., start : start + rows, :], chi[..., start + rows, :])
-            if reason is not None:
-                return f"context {c}: {reason}"
-        return None
+        return invalid_contexts(self.family, self.contexts, chi)
 
     @python_only
     def invalid_memory(self, memory: np.ndarray) -> str | None:

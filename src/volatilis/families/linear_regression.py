@@ -10,15 +10,15 @@ import numpy as np
 from volatilis._compiler.registry import python_only
 from volatilis._core.fields import Positive, Rule, whole_number
 from volatilis._core.records import LOG, Range
-from volatilis.families._base import Beliefs, row_by_row
-from volatilis.families._contexts import regressors
+from volatilis.families._base import Beliefs
 from volatilis.families._kinds import FamilyRecord, FamilyTuple, family
-from volatilis.families._observations import real_observations
-from volatilis.families._regression import NormalInverseGamma, add_inverse, coefficients, half_square, length_of_step
-from volatilis.families._wishart import add_outer_product, degrees_of_freedom
+from volatilis.families._laws import NormalInverseGamma
+from volatilis.families._observations import real_observations, regressors, row_by_row
+from volatilis.families._regression import coefficients, half_square, length_of_step, merge_regressions
+from volatilis.families._wishart import add_outer_product
 from volatilis.families.gaussian import Location, cauchy_cdf, log_cauchy
-from volatilis.families.gaussian_unknown_variance import ENOUGH, PriorWeight
-from volatilis.special import bounded, digamma, log, log_1p, log_gamma_ratio, log_minus_digamma, student_cdf
+from volatilis.families.gaussian_unknown_variance import PriorWeight
+from volatilis.special import bounded, digamma, log, log_1p, log_gamma_ratio, student_cdf
 
 LOG_PI = math.log(math.pi)
 Regressors = Annotated[int, Rule(whole_number, lambda v: 1 <= v <= 100, "a whole number from 1 to 100")]
@@ -177,40 +177,7 @@ class LinearRegression(FamilyTuple):
 
         alpha stays at least the smaller one of the pair, or 2.5, as in `GaussianUnknownVariance`.
         """
-        p, q, chi = self.p, self.p + 1, beliefs.chi
-        m, apart, work = q * q + 1, q * q + 1 + p, q * q + 1 + 2 * p
-        inverse, factor = work + p, work + p + p * p
-        alpha_i, alpha_j = chi[q * q, i], chi[q * q, j]
-        root_i, root_j = chi[q * q - 1, i] / math.sqrt(2.0 * alpha_i), chi[q * q - 1, j] / math.sqrt(2.0 * alpha_j)
-        unit = min(root_i, root_j)  # precisions in units of the larger one
-        w_i, w_j = (unit / root_i) * (unit / root_i), (unit / root_j) * (unit / root_j)
-        w = a * w_i + b * w_j
-        share = b * w_j / w
-        gap = a * (log_minus_digamma(alpha_i) - log(w_i / w)) + b * (log_minus_digamma(alpha_j) - log(w_j / w))
-        alpha = max(0.5 * degrees_of_freedom(gap, 1), min(alpha_i, alpha_j, ENOUGH))
-        coefficients(beliefs, i, p)
-        coefficients(beliefs, j, p)
-        # A^-1 <- a A_i^-1 + b A_j^-1 + a w_i share (m_i - m_j)(m_i - m_j)^T, all as factors
-        for row in range(2 * p * p):
-            chi[inverse + row, i] = 0.0
-        add_inverse(chi, i, 0, q, p, a, i, inverse, work)
-        add_inverse(chi, j, 0, q, p, b, i, inverse, work)
-        between = math.sqrt(a * w_i * share)
-        for r in range(p):
-            chi[apart + r, i] = chi[m + r, j] - chi[m + r, i]
-            chi[work + r, i] = between * (chi[apart + r, i] / unit)
-            chi[m + r, i] += share * chi[apart + r, i]
-        add_outer_product(chi, inverse, p, i, work)
-        add_inverse(chi, i, inverse, p, p, 1.0, i, factor, work)
-        for c in range(p):
-            value = 0.0
-            for r in range(c, p):
-                chi[r * q + c, i] = chi[factor + r * p + c, i]
-                value += chi[factor + r * p + c, i] * chi[m + r, i]
-            chi[p * q + c, i] = value  # z = L^T m
-        chi[q * q - 1, i] = unit * math.sqrt(2.0 * alpha / w)
-        chi[q * q, i] = alpha
-        beliefs.nu[i] = 1.0 / (a / beliefs.nu[i] + b / beliefs.nu[j])
+        merge_regressions(beliefs, i, j, a, b, self.p)
 
     def dissimilarity(self, beliefs: Beliefs, i: int, j: int, a: float, b: float) -> float:
         """As in `GaussianUnknownVariance`, where one observation tells A / nu about b; V = p / nu + 1 / (2 alpha)."""

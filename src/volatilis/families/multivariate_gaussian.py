@@ -9,10 +9,11 @@ import numpy as np
 
 from volatilis._compiler.registry import python_only
 from volatilis._core.fields import Matrix, Real, Vector, derived, positive_definite_root
-from volatilis.families._base import Beliefs, row_by_row
+from volatilis.families._base import Beliefs
 from volatilis.families._kinds import FamilyRecord, FamilyTuple, family
-from volatilis.families._observations import vector_observations
-from volatilis.families._wishart import log_round_cauchy, round_cauchy
+from volatilis.families._laws import round_cauchy
+from volatilis.families._observations import row_by_row, vector_observations
+from volatilis.families._wishart import log_round_cauchy
 from volatilis.special import LOG_2_PI, bounded, log, log_1p, normal_cdf
 
 

@@ -9,28 +9,20 @@ import numpy as np
 
 from volatilis._compiler.registry import python_only
 from volatilis._core.fields import Matrix, Positive, Vector, derived, positive_definite_root
-from volatilis.families._base import Beliefs, row_by_row
+from volatilis.families._base import Beliefs
 from volatilis.families._kinds import FamilyRecord, FamilyTuple, family
-from volatilis.families._observations import vector_observations
+from volatilis.families._laws import NormalInverseWishart, full_matrix, round_cauchy, square_root
+from volatilis.families._observations import row_by_row, vector_observations
 from volatilis.families._wishart import (
-    NormalInverseWishart,
     add_outer_product,
-    cholesky,
-    degrees_of_freedom,
     distance_in_precision,
-    dof_gap,
     element_cdf,
     element_log_density,
-    expected_precision,
-    full_matrix,
-    log_det_expected_precision,
     log_diagonal,
     log_round_cauchy,
+    merge_wisharts,
     psi_element,
-    round_cauchy,
     solve_lower,
-    solve_upper,
-    square_root,
     sum_of_squares,
     trace_of_ratio,
     triangle_position,
@@ -185,57 +177,7 @@ class MultivariateGaussianUnknownCovariance(FamilyTuple):
         that both have are not lost (see `GaussianUnknownVariance`).
         Where the two covariances are so unlike that sixteen digits cannot hold both, the heavier belief stands for the pair.
         """
-        p = self.mu_0.size
-        chi, at_dof, work = beliefs.chi, p + p * p, p + p * p + 1
-        first, second = work + 2 * p, work + 2 * p + p * p  # room for two p x p matrices
-        expected_precision(beliefs, i, p, first, a)
-        expected_precision(beliefs, j, p, first, b)
-        # W = a E_i[W] + b E_j[W]; the mean solves W m = a E_i[W] m_i + b E_j[W] m_j
-        for r in range(p):
-            value = 0.0
-            for c in range(p):
-                value += chi[first + r * p + c, j] * (chi[c, j] - chi[c, i])
-            chi[work + r, i] = value
-        for r in range(p * p):
-            chi[second + r, i] = chi[first + r, i] + chi[first + r, j]
-        cholesky(chi, second, p, i)
-        solve_lower(chi, second, p, i, work)
-        solve_upper(chi, second, p, i, work)  # work = m - m_i
-        between = 0.0
-        for r in range(p):
-            for c in range(p):
-                to_j_r, to_j_c = chi[r, j] - chi[r, i] - chi[work + r, i], chi[c, j] - chi[c, i] - chi[work + c, i]
-                between += chi[first + r * p + c, i] * chi[work + r, i] * chi[work + c, i]
-                between += chi[first + r * p + c, j] * to_j_r * to_j_c
-        log_det = 2.0 * log_diagonal(chi, second, p, i)
-        gap = a * (dof_gap(chi[at_dof, i], p) + log_det - log_det_expected_precision(beliefs, i, p))
-        gap += b * (dof_gap(chi[at_dof, j], p) + log_det - log_det_expected_precision(beliefs, j, p))
-        dof = max(degrees_of_freedom(gap, p), min(chi[at_dof, i], chi[at_dof, j], p + 4.0))
-        kappa, new_kappa = beliefs.nu[i], 1.0 / (a / beliefs.nu[i] + b / beliefs.nu[j] + between / p)
-        dof_i = chi[at_dof, i]
-        for r in range(p * p):  # kept in case the result is lost to rounding
-            chi[second + r, j] = chi[p + r, i]
-        # psi = dof W^-1, column by column
-        for c in range(p):
-            for r in range(p):
-                chi[work + p + r, i] = dof if r == c else 0.0
-            solve_lower(chi, second, p, i, work + p)
-            solve_upper(chi, second, p, i, work + p)
-            for r in range(p):
-                chi[p + r * p + c, i] = chi[work + p + r, i]
-        cholesky(chi, p, p, i)
-        sound = 0.0 < new_kappa < np.inf and 0.0 < dof < np.inf
-        for r in range(p):
-            chi[work + p + r, j] = chi[r, i]
-            chi[r, i] += chi[work + r, i]
-            sound = sound and abs(chi[r, i]) < np.inf and 0.0 < chi[p + r * p + r, i] < np.inf
-        chi[at_dof, i] = dof if sound else (dof_i if a >= b else chi[at_dof, j])
-        beliefs.nu[i] = new_kappa if sound else (kappa if a >= b else beliefs.nu[j])
-        if not sound:  # two scales too far apart for 16 digits: the heavier one stands for both
-            for r in range(p):
-                chi[r, i] = chi[work + p + r, j] if a >= b else chi[r, j]
-            for r in range(p * p):
-                chi[p + r, i] = chi[second + r, j] if a >= b else chi[p + r, j]
+        merge_wisharts(beliefs, i, j, a, b, self.mu_0.size)
 
     def dissimilarity(self, beliefs: Beliefs, i: int, j: int, a: float, b: float) -> float:
         """In the metric of (mu, S): |m_i - m_j|^2 + (V_i + V_j) log^2(V_i / V_j), V = p/kappa + p (p + 1) / (2 dof)."""

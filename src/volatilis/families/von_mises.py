@@ -10,48 +10,48 @@ import numpy as np
 
 from volatilis._compiler.registry import python_only
 from volatilis._core.fields import Real, Vector, derived
-from volatilis.families._base import AcceptedNumbers, Beliefs, not_faint
+from volatilis.families._base import AcceptedNumbers, Beliefs
 from volatilis.families._circular import (
     GAP,
     LENGTH,
     SHARE,
     SQUARE,
     C,
-    CircularLaw,
     Concentration,
     Period,
     PriorConcentration,
     S,
     angle,
     aside,
-    chord_gap,
+    cdf_from_antipode,
     chord_variance,
-    column_of_prior,
+    constants_of,
     count_far,
     invalid_vectors,
     length_after,
-    predictive_width,
+    merge_vectors,
+    pooled_gap,
+    pooled_vector,
     reach,
     set_vector,
-    share_beside,
+    take_in_all,
     taken_in,
     taken_in_far,
     unit_vector,
     vectors_apart,
 )
 from volatilis.families._kinds import FamilyRecord, FamilyTuple, family
+from volatilis.families._laws import CircularLaw
 from volatilis.families._observations import noise_scale, real_observations
 from volatilis.special import (
     ROUNDING,
     TURN,
     bessel_divergence,
-    bessel_summary,
-    concentration,
     exp_in_range,
-    far_summary,
     fma,
     largest,
     log,
+    not_faint,
     total,
 )
 
@@ -140,12 +140,7 @@ class VonMises(FamilyTuple):
 
     def predictive_cdf(self, beliefs: Beliefs, i: int, y: float, k: int, v: float, around: float) -> float:
         """From the antipode of `around` upwards, as the belief's own middle sees both."""
-        middle = angle(beliefs.chi[C, i], beliefs.chi[S, i], self.period, self.start)
-        width = predictive_width(self.kappa, beliefs.chi[LENGTH, i], self.period)
-        to_y, to_cut = self.difference(y, middle), self.difference(around + 0.5 * self.period, middle)
-        below_y = share_beside(self, beliefs, i, middle, width, to_y, self.period)
-        below_cut = share_beside(self, beliefs, i, middle, width, to_cut, self.period)
-        return min(max(below_y - below_cut + (0.0 if to_y >= to_cut else 1.0), 0.0), 1.0)
+        return cdf_from_antipode(self, beliefs, i, y, around)
 
     def absorb(self, beliefs: Beliefs, i: int, y: float) -> None:
         c, s = unit_vector(y, self.period)
@@ -154,18 +149,8 @@ class VonMises(FamilyTuple):
 
     def absorb_all(self, beliefs: Beliefs, n: int, y: float) -> None:
         """The shorter way for those that are concentrated, as older beliefs, which come first, mostly are."""
-        chi = beliefs.chi
         c, s = unit_vector(y, self.period)
-        for i in range(n):
-            chi[C, i] = fma(self.kappa, c, chi[C, i])
-            chi[S, i] = fma(self.kappa, s, chi[S, i])
-            chi[LENGTH, i] = math.sqrt(chi[C, i] * chi[C, i] + chi[S, i] * chi[S, i])
-            beliefs.nu[i] += 1.0
-        far = count_far(chi[LENGTH], n)
-        for i in range(far):
-            chi[SQUARE, i], chi[GAP, i], chi[SHARE, i] = far_summary(1.0 / chi[LENGTH, i])
-        for i in range(far, n):
-            chi[SQUARE, i], chi[GAP, i], chi[SHARE, i] = bessel_summary(chi[LENGTH, i])
+        take_in_all(beliefs, n, c, s, self.kappa)
 
     def blend(self, beliefs: Beliefs, i: int, others: Beliefs, j: int, a: float, b: float) -> None:
         c = a * beliefs.chi[C, i] + b * others.chi[C, j]
@@ -197,21 +182,11 @@ class VonMises(FamilyTuple):
 
     def pooled_mean(self, means: np.ndarray, variances: np.ndarray, w: np.ndarray, n: int) -> float:
         """The direction of the sum of the mean vectors, whose lengths the variances tell."""
-        x, z = 0.0, 0.0
-        for i in range(n):
-            c, s = unit_vector(means[i], self.period)
-            length = w[i] * (1.0 - chord_gap(variances[i], self.period))
-            x += length * c
-            z += length * s
+        x, z = pooled_vector(means, variances, w, n, self.period)
         return angle(x, z, self.period, self.start)
 
     def pooled_variance(self, means: np.ndarray, variances: np.ndarray, w: np.ndarray, n: int, mean: float) -> float:
-        result = 0.0
-        for i in range(n):
-            gap = chord_gap(variances[i], self.period)
-            half = unit_vector(0.5 * self.difference(means[i], mean), self.period)[1]
-            result += w[i] * (gap + (1.0 - gap) * 2.0 * half * half)
-        return chord_variance(result, self.period)
+        return chord_variance(pooled_gap(self, means, variances, w, n, mean), self.period)
 
     def difference(self, a: float, b: float) -> float:
         """The short way from b to a: from half a period back to half a period ahead."""
@@ -226,16 +201,7 @@ class VonMises(FamilyTuple):
 
     def merge(self, beliefs: Beliefs, i: int, j: int, a: float, b: float) -> None:
         """Keeps the pair's mean vector. What its length lacks of 1 is computed apart: near 1 the length holds no digits of it."""
-        chi = beliefs.chi
-        c = a * chi[SHARE, i] * chi[C, i] + b * chi[SHARE, j] * chi[C, j]
-        s = a * chi[SHARE, i] * chi[S, i] + b * chi[SHARE, j] * chi[S, j]
-        length = math.sqrt(c * c + s * s)
-        gap = a * chi[GAP, i] + b * chi[GAP, j]  # of the weighted lengths
-        apart = vectors_apart(chi[C, i], chi[S, i], chi[LENGTH, i], chi[C, j], chi[S, j], chi[LENGTH, j])
-        squared_gap = gap * (2.0 - gap) + 2.0 * (a * chi[SHARE, i]) * (b * chi[SHARE, j]) * apart  # 1 - length^2
-        factor = concentration(length, squared_gap / (1.0 + length)) / (length if length > 0.0 else 1.0)
-        set_vector(beliefs, i, factor * c, factor * s)
-        beliefs.nu[i] = a * beliefs.nu[i] + b * beliefs.nu[j]
+        merge_vectors(beliefs, i, j, a, b)
 
     def dissimilarity(self, beliefs: Beliefs, i: int, j: int, a: float, b: float) -> float:
         """Of the mean vectors, in units of what one observation tells: |m_i - m_j|^2 + (V_i + V_j) log^2(V_i / V_j)."""
@@ -278,14 +244,7 @@ class VonMises(FamilyTuple):
 
     @staticmethod
     def _derive(kappa: float, mu_0: float, kappa_0: float, period: float) -> dict[str, Any]:
-        from scipy.special import i0e, i1e
-
-        start = math.fmod(mu_0, period)
-        start = start + period if start < 0.0 else start
-        start = 0.0 if start >= period else start
-        column, scaled = column_of_prior(start, kappa_0, period), float(i0e(kappa))
-        log_unit, information = -math.log(period) - math.log(scaled), kappa * float(i1e(kappa)) / scaled
-        return {"start": start, "prior_column": column, "log_unit": log_unit, "information": information}
+        return constants_of(kappa, mu_0, kappa_0, period)
 
     def log_broad(self, spread: float, y: float) -> float:
         """Uniform."""

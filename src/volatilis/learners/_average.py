@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
 from volatilis._compiler.registry import compiled_function, compiled_methods, python_only
-from volatilis.families._base import Beliefs
-from volatilis.learners._bank import BankOfStates, with_room
-from volatilis.learners._base import NO_MEMORY, kept_memory
+from volatilis._core.fields import Matrix, Rule, Vector, derived
+from volatilis._core.records import LOG, LOGIT, Range
+from volatilis.families._base import Beliefs, Family
+from volatilis.learners._bank import BankOfStates, member, stacked, with_room
+from volatilis.learners._base import NO_MEMORY, Learner, Live, kept_memory
+from volatilis.learners._kinds import AnyLearner
 from volatilis.special import exp, largest, log, log_1p
 
 LEAST_LOG = -1e300  # the logarithm of the weight of a value that is refuted
@@ -73,3 +77,64 @@ def log_sum(x: np.ndarray, n: int) -> float:
 def log_joint(a: float, b: float) -> float:
     """log(e^a + e^b)."""
     return (a if a > b else b) + log_1p(exp(-abs(a - b)))
+
+
+Places = Annotated[Any, Rule(lambda v: np.array(v, dtype=np.int64), lambda v: v.ndim == 1, "places of parameters")]
+
+
+Share = Annotated[float, Rule(float, lambda v: 0.0 <= v < 1.0, "a number from 0 up to, not including, 1")]
+
+
+Forgetting = Annotated[Share, Range(LOGIT, 1e-6, 0.5, 0.001, 0.1)]
+
+
+PriorCount = Annotated[
+    float, Rule(float, lambda v: 0.0 <= v < np.inf, "a finite number, 0 or more"), Range(LOG, 0.01, 1e4, 0.3, 30.0)
+]
+
+
+P_C, STAY, LOG_P_C, LOG_STAY = range(4)  # rows of `chances`
+
+
+class OnGrid(NamedTuple):
+    learner: AnyLearner
+    places: Places
+    values: Matrix
+    weights: Vector
+    forget: Share
+    family: Any = derived()
+    bank: Any = derived()
+    chances: Matrix = derived()  # rows: p_c of each point, 1 - p_c, and the logarithms of both
+
+
+def member_states(
+    family: Family, bank: Any, count: int, arrays: Mapping[str, np.ndarray]
+) -> list[tuple[Learner, dict[str, np.ndarray]]]:
+    """Of kept arrays those of each member; raises ValueError where what is kept of the past is none."""
+    reason = family.invalid_memory(arrays["memory"]) if "memory" in arrays else None
+    if reason is not None:
+        raise ValueError(reason)
+    names = [name for name in arrays if name.startswith("member_")]
+    return [
+        (
+            member(bank, k),
+            {name.removeprefix("member_"): arrays[name][:, k if arrays[name].shape[1] > 1 else 0] for name in names},
+        )
+        for k in range(count)
+    ]
+
+
+def member_parts(bank: Any, state: Average) -> list[tuple[float, Family, Live]]:
+    """Of every member its weight, its family and its live hypotheses."""
+    members = [(member(bank, k), member(state.members, k)) for k in range(state.shares.size)]
+    return [
+        (share * inner, family, live)
+        for share, (learner, one) in zip(state.shares.tolist(), members, strict=True)
+        for inner, family, live in learner.parts(one)
+    ]
+
+
+def bank_of(states: list[Any]) -> Any:
+    """The states of all members; they have one random generator."""
+    random = states[0].generator()
+    return stacked(states, [] if random is None else [random])

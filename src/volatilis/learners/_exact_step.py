@@ -1,13 +1,20 @@
-"""The step of exact inference, which learners with hypotheses take before they approximate."""
+"""The step of exact inference, which learners with hypotheses take before they approximate.
+
+Where an observation may be an outlier, one hypothesis becomes two neighbours: it took y in, or y told it nothing.
+"""
 
 from __future__ import annotations
 
+import math
+
 from volatilis._compiler.registry import compiled_function
-from volatilis.families._base import Family, Observation
+from volatilis.families._base import Family, Observation, copy_column, in_eights
 from volatilis.learners._base import Info, change_and_stay
-from volatilis.learners._hypotheses import NOTHING, Hypotheses, add_prior, knows_nothing
-from volatilis.learners._outliers import take_in_or_not
-from volatilis.special import log
+from volatilis.learners._hypotheses import NOTHING, Hypotheses, add_prior, knows_nothing, move
+from volatilis.special import exp, log
+
+UNSEEN = 1e-4  # where one of the two would weigh less than this, the other stands for both
+NEAR = 1e-5  # where merging the two would cost less than this (see Merge), they are merged at once
 
 
 @compiled_function
@@ -57,3 +64,96 @@ def exact_elapse(family: Family, p_c: float, state: Hypotheses) -> None:
         state.weights[state.count[0] - 1] += p_c
     else:
         add_prior(family, state, p_c)
+
+
+# --- outliers ----------------------------------------------------------------------------------------------------------
+
+
+@compiled_function
+def room_after_step(family: Family, count: int) -> int:
+    """How much room a step of exact inference needs with so many hypotheses."""
+    return in_eights(2 * (count + 1)) + count + 1 if family.splits() else count + 1
+
+
+@compiled_function
+def take_in_or_not(
+    family: Family, state: Hypotheses, y: Observation, factor: float, gamma: float, scale: float, log_p_0: float, nothing: float
+) -> None:
+    """The rest of a step of exact inference: of weight factor p_i the share of "outlier" is factor w_i p_o Q(y) / e^scale.
+
+    All take y in, in one flat loop. What it tells nothing waits behind them meanwhile, as it was.
+    """
+    w, p, log_outlier = state.weights, state.scratch, family.log_outlier(y)
+    if not knows_nothing(state):
+        new = add_prior(family, state, 0.0)
+        p[new] = 0.0
+    n, outlier = state.count[0], factor * exp(log_outlier - scale)
+    for i in range(n):
+        p[i] *= factor  # the weight of both
+        w[i] *= outlier  # that of "outlier"
+        state.run_lengths[i] += 1.0
+    p[n - 1] += gamma  # the newest hypothesis holds what a change explains
+    w[n - 1] += gamma * exp(log_outlier - log_p_0)
+    waiting = in_eights(2 * n)
+    for i in range(n):
+        if splits(w[i], p[i]) or 2.0 * w[i] > p[i]:
+            copy_column(state.beliefs, i, state.beliefs, waiting)
+            waiting += 1
+    family.absorb_all(state.beliefs, family.whole(n), y)
+    settled = spread(state, n, merge_near(family, state, n))
+    for i in range(settled):
+        w[i] = p[i] if p[i] >= nothing else 0.0
+
+
+@compiled_function
+def splits(strange: float, both: float) -> bool:
+    """Whether "outlier" and "no outlier" both have a weight that counts."""
+    return min(strange, both - strange) >= UNSEEN
+
+
+@compiled_function
+def merge_near(family: Family, state: Hypotheses, n: int) -> int:
+    """Merge each of n hypotheses with what waits of it where the two are near; returns where the other waiting ones end."""
+    w, p, beliefs, waiting = state.weights, state.scratch, state.beliefs, in_eights(2 * n)
+    kept = waiting
+    for i in range(n):
+        near = False
+        if splits(w[i], p[i]):
+            a, b = (p[i] - w[i]) / p[i], w[i] / p[i]
+            near = p[i] * math.sqrt(a * b) * family.dissimilarity(beliefs, i, waiting, a, b) < NEAR
+            if near:
+                family.merge(beliefs, i, waiting, a, b)
+                w[i] = 0.0
+                waiting += 1
+        if not near and (splits(w[i], p[i]) or 2.0 * w[i] > p[i]):
+            copy_column(beliefs, waiting, beliefs, kept)
+            waiting += 1
+            kept += 1
+    return kept
+
+
+@compiled_function
+def spread(state: Hypotheses, n: int, waiting: int) -> int:
+    """Put what waits behind the hypothesis it comes from, or in its place; returns how many of the first were left alone."""
+    w, p, beliefs, first, place = state.weights, state.scratch, state.beliefs, in_eights(2 * n), n - 1
+    for i in range(n):
+        place += 1 if splits(w[i], p[i]) else 0
+    state.count[0] = place + 1
+    i = n - 1
+    while waiting > first:
+        strange, both = w[i], p[i]
+        apart, instead = splits(strange, both), 2.0 * strange > both
+        if apart:
+            waiting -= 1
+            copy_column(beliefs, waiting, beliefs, place)
+            w[place] = strange
+            state.run_lengths[place] = state.run_lengths[i]
+            place -= 1
+        move(state, i, place)
+        if instead and not apart:
+            waiting -= 1
+            copy_column(beliefs, waiting, beliefs, place)
+        w[place] = both - strange if apart else both
+        place -= 1
+        i -= 1
+    return i + 1

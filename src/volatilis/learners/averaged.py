@@ -3,46 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from volatilis._compiler.registry import python_only
-from volatilis._core.fields import Matrix, Rule, Vector, derived, given_fields, validated
-from volatilis._core.records import LOG, LOGIT, Range
+from volatilis._core.fields import given_fields, validated
 from volatilis.families._base import Beliefs, Family, Observation, prior_beliefs
-from volatilis.learners._average import LEAST_LOG, Average, drift, log_joint, log_sum
+from volatilis.learners._average import (
+    LEAST_LOG,
+    LOG_P_C,
+    LOG_STAY,
+    P_C,
+    STAY,
+    Average,
+    Forgetting,
+    OnGrid,
+    PriorCount,
+    bank_of,
+    drift,
+    log_joint,
+    log_sum,
+    member_parts,
+    member_states,
+)
 from volatilis.learners._bank import member, stacked
 from volatilis.learners._base import Info, Learner
+from volatilis.learners._defaults import OfOneLearner
 from volatilis.learners._grids import Unknown, checked_names, parameter_places, points_of, with_values
-from volatilis.learners._kinds import AnyLearner, LearnerRecord, LearnerTuple, Style, combinator
+from volatilis.learners._kinds import LearnerRecord, LearnerTuple, Style, combinator
 from volatilis.special import exp, log
-
-Places = Annotated[Any, Rule(lambda v: np.array(v, dtype=np.int64), lambda v: v.ndim == 1, "places of parameters")]
-Share = Annotated[float, Rule(float, lambda v: 0.0 <= v < 1.0, "a number from 0 up to, not including, 1")]
-Forgetting = Annotated[Share, Range(LOGIT, 1e-6, 0.5, 0.001, 0.1)]
-PriorCount = Annotated[
-    float, Rule(float, lambda v: 0.0 <= v < np.inf, "a finite number, 0 or more"), Range(LOG, 0.01, 1e4, 0.3, 30.0)
-]
-P_C, STAY, LOG_P_C, LOG_STAY = range(4)  # rows of `chances`
-
-
-class _OnGrid(NamedTuple):
-    learner: AnyLearner
-    places: Places
-    values: Matrix
-    weights: Vector
-    forget: Share
-    family: Any = derived()
-    bank: Any = derived()
-    chances: Matrix = derived()  # rows: p_c of each point, 1 - p_c, and the logarithms of both
-
 
 if TYPE_CHECKING:
     _Fields = LearnerTuple
 else:
-    _Fields = validated(_OnGrid)
+    _Fields = validated(OnGrid)
 
 
 @combinator(
@@ -53,7 +49,8 @@ else:
         keeps="one state of its learner per value of the unknown parameters",
         combines=True,
         style=Style("#7a4b00", "P"),
-    )
+    ),
+    OfOneLearner,
 )
 class Averaged(_Fields):
     """A learner with unknown parameters: one of it per value on a grid, and W_k, the probability of value k.
@@ -139,8 +136,7 @@ class Averaged(_Fields):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Averaged) or (self.learner, self.forget) != (other.learner, other.forget):
             return False
-        pairs = ((self.places, other.places), (self.values, other.values), (self.weights, other.weights))
-        return all(np.array_equal(a, b) for a, b in pairs)
+        return all(np.array_equal(getattr(self, name), getattr(other, name)) for name in ("places", "values", "weights"))
 
     def __ne__(self, other: object) -> bool:
         return not self == other
@@ -242,7 +238,7 @@ class Averaged(_Fields):
     @python_only
     def init(self, seed: int = 0) -> Average:
         count = len(self.weights)
-        members = self._bank_of([member(self.bank, k).init(seed) for k in range(count)])
+        members = bank_of([member(self.bank, k).init(seed) for k in range(count)])
         room = (np.zeros(1), np.zeros((2, count)), prior_beliefs(self.family), np.zeros(self.family.memory_size()))
         state = Average(np.zeros(count), np.zeros(count), members, *room)
         self.begin(state)
@@ -250,14 +246,8 @@ class Averaged(_Fields):
 
     @python_only
     def grow(self, state: Average) -> Average:
-        """The same state, each member with more room."""
         members = [member(self.bank, k).grow(member(state.members, k)) for k in range(len(self.weights))]
-        return state._replace(members=self._bank_of(members))
-
-    @python_only
-    def _bank_of(self, states: list[Any]) -> Any:
-        random = states[0].generator()
-        return stacked(states, [] if random is None else [random])
+        return state._replace(members=bank_of(members))
 
     @python_only
     def parameters(self) -> tuple[str, ...]:
@@ -274,7 +264,7 @@ class Averaged(_Fields):
 
     @python_only
     def grid(self, name: str) -> np.ndarray:
-        """The values of an unknown parameter, from the lowest to the highest."""
+        """The values of an unknown parameter, in their order."""
         return np.unique(self.points(name))
 
     @python_only
@@ -291,21 +281,9 @@ class Averaged(_Fields):
         return (*self.learner.readouts(), "change_probability")
 
     @python_only
-    def samples(self) -> bool:
-        return self.learner.samples()
-
-    @python_only
-    def grows(self) -> bool:
-        return self.learner.grows()
-
-    @python_only
     def most_hypotheses(self) -> int | None:
         most = self.learner.most_hypotheses()
         return None if most is None else most * len(self.weights)
-
-    @python_only
-    def is_mixture(self) -> bool:
-        return True
 
     @python_only
     def check_observations(self, values: np.ndarray) -> None:
@@ -313,29 +291,10 @@ class Averaged(_Fields):
             member(self.bank, k).check_observations(values)
 
     @python_only
-    def refuses_observations(self) -> bool:
-        return self.learner.refuses_observations()
-
-    @python_only
     def states_within(self, arrays: Mapping[str, np.ndarray]) -> list[tuple[Learner, dict[str, np.ndarray]]]:
-        reason = self.family.invalid_memory(arrays["memory"]) if "memory" in arrays else None
-        if reason is not None:
-            raise ValueError(reason)
-        names = [name for name in arrays if name.startswith("member_")]
-        return [
-            (
-                member(self.bank, k),
-                {name.removeprefix("member_"): arrays[name][:, k if arrays[name].shape[1] > 1 else 0] for name in names},
-            )
-            for k in range(len(self.weights))
-        ]
+        return member_states(self.family, self.bank, len(self.weights), arrays)
 
     @python_only
     def parts(self, state: Average) -> list[tuple[float, Family, tuple[np.ndarray, np.ndarray, Beliefs]]]:
         """Of every member its weight, its family and its live hypotheses."""
-        members = [(member(self.bank, k), member(state.members, k)) for k in range(len(self.weights))]
-        return [
-            (share * inner, family, live)
-            for share, (learner, one) in zip(state.shares.tolist(), members, strict=True)
-            for inner, family, live in learner.parts(one)
-        ]
+        return member_parts(self.bank, state)

@@ -8,9 +8,9 @@ from volatilis._compiler.registry import compiled_function, python_only
 from volatilis._core.fields import Cutoff
 from volatilis.families._base import Observation
 from volatilis.families._kinds import AnyFamily
+from volatilis.learners._exact_step import room_after_step
 from volatilis.learners._hypotheses import NOTHING, Hypotheses, drop_below, hypotheses, move, set_count
 from volatilis.learners._kinds import ChangeProbability, HypothesesLearner, LearnerRecord, Style, learner_with_hypotheses
-from volatilis.learners._outliers import room_after_step
 
 INEXACT = (
     "ExactBayes is not exact where observations may be outliers: its hypotheses would double at each observation, so it keeps "

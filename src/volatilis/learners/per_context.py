@@ -11,10 +11,10 @@ import numpy as np
 from volatilis._compiler.registry import compiled_methods, python_only
 from volatilis._core.fields import Rule, derived
 from volatilis.families._base import Beliefs, prior_beliefs
-from volatilis.families._contexts import inner_observations
 from volatilis.families._kinds import AnyFamily, UndefinedError
+from volatilis.families._observations import inner_observations, is_seen
 from volatilis.families.contaminated import Contaminated
-from volatilis.families.given import ContextCount, Given, is_seen
+from volatilis.families.given import ContextCount, Given
 from volatilis.learners._bank import member, with_room
 from volatilis.learners._base import NO_MEMORY, Info, Learner, put
 from volatilis.learners._kinds import AnyLearner, LearnerRecord, LearnerTuple, learner

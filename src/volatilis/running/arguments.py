@@ -34,7 +34,11 @@ def wanted_readouts(learner: Learner, readouts: Sequence[str] | None) -> tuple[s
     for name in readouts:
         if name not in defined:
             raise ValueError(f"readouts: {name!r} is not accepted; {type(learner).__name__} defines {', '.join(defined)}")
-    return tuple(readouts)
+    surprises = set(readouts) - {"mean", "variance", "run_length"}
+    needed = (
+        ("change_probability",) if learner.learns_change_probability() and surprises else ()
+    )  # their p_c is another each step
+    return tuple(dict.fromkeys((*readouts, *needed)))
 
 
 def with_recent(learner: Learner, state: State, within: int) -> State:

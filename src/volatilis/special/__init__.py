@@ -15,7 +15,6 @@ from volatilis.special.bessel import (
     near_bessel,
     scaled_bessel,
 )
-from volatilis.special.distributions import beta_cdf, normal_cdf, student_cdf
 from volatilis.special.elementary import (
     LOG_2,
     LOG_2_PI,
@@ -35,17 +34,21 @@ from volatilis.special.elementary import (
     log_normal_tail,
 )
 from volatilis.special.gamma import (
+    beta_cdf,
     digamma,
     log_beta,
     log_gamma,
     log_gamma_and_digamma,
     log_gamma_ratio,
     log_minus_digamma,
+    normal_cdf,
+    student_cdf,
     trigamma,
 )
-from volatilis.special.sequences import eight_zeros, largest, least, skip, total, uniform, uniform_ahead
+from volatilis.special.sequences import FAINT, eight_zeros, largest, least, not_faint, skip, total, uniform, uniform_ahead
 
 __all__ = [
+    "FAINT",
     "FAR",
     "LOG_2",
     "LOG_2_PI",
@@ -81,6 +84,7 @@ __all__ = [
     "log_normal_tail",
     "near_bessel",
     "normal_cdf",
+    "not_faint",
     "scaled_bessel",
     "skip",
     "student_cdf",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from volatilis._compiler.registry import compiled_function, instruction
+from volatilis.special.elementary import log
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
@@ -81,3 +82,24 @@ def uniform_ahead(random: np.ndarray, i: int) -> float:
 def skip(random: np.ndarray, n: int) -> None:
     """What n calls of `uniform` do to the state."""
     random[0] = random[0] + np.uint64(n) * _GOLDEN
+
+
+FAINT = 1e-280  # of a sum of weighted predictives: times 1 - p_c, which is 1e-16 or more, it would lose digits to underflow
+
+
+LIFT = 2.0**800
+
+
+@compiled_function
+def not_faint(out: np.ndarray, n: int, scale: float) -> tuple[float, float]:
+    """The sum of n weighted predictives in units of e^scale, and the scale: another one where the sum is faint, so that it is 1.
+
+    With the likeliest belief as the unit all is next to nothing where that belief has hardly any weight.
+    """
+    evidence = total(out, n)
+    if evidence >= FAINT:
+        return evidence, scale
+    factor = 1.0 / (LIFT * evidence)  # a particle's weight may be so small that its inverse alone would overflow
+    for i in range(n):
+        out[i] = LIFT * out[i] * factor
+    return total(out, n), scale + log(evidence)

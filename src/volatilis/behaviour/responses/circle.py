@@ -19,7 +19,7 @@ from volatilis.behaviour.responses._base import (
     response,
 )
 from volatilis.behaviour.responses.prediction import noise_at, response_noise
-from volatilis.families._circular import CircularLaw
+from volatilis.families._laws import CircularLaw
 from volatilis.special import TURN, cosine_and_sine, log, scaled_bessel
 
 if TYPE_CHECKING:
