@@ -26,6 +26,7 @@ html_title = "volatilis"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
+toc_object_entries_show_parents = "hide"  # "update()", not "volatilis.Stream.update()", beside a page
 html_theme_options = {
     "navbar_align": "left",
     "show_prev_next": True,
