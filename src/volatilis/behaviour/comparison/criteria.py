@@ -115,7 +115,16 @@ def compare(
     most_folds: int = 10,
     progress: Callable[[str, float], None] = lambda what, share: None,
 ) -> Comparison:
-    """All criteria for all people. most_folds = 0 leaves cross-validation out."""
+    """All criteria for all people: likelihood, AIC, BIC, Laplace evidence, cross-validation.
+
+    models       two or more, of one family
+    persons      `read_people(...).persons`
+    options      starts, seed, workers and store of the fits
+    most_folds   of cross-validation; 0 leaves it out
+    progress     called with what is done and its share
+
+    Returns a Comparison, for `group`. Raises ValueError for models that cannot be compared.
+    """
     check_models(models, persons)
     unit = models[0].unit(persons)  # one for all, so that a prior is the same for everybody
     split = [folds(person, most_folds) for person in persons]
@@ -214,7 +223,14 @@ def predict(model: Model, fit: Fit, person: Person, seed: int) -> float | Failur
 
 
 def group(comparison: Comparison, criterion: str = "bic", seed: int = 0) -> Group:
-    """Sums, differences and random-effects selection. A person without a number under some model is left out, and named."""
+    """Sums, differences and random-effects selection. A person without a number under some model is left out, and named.
+
+    comparison   what `compare` returned
+    criterion    log_likelihood, aic, bic, laplace or cross_validated
+    seed         of the bootstrap
+
+    Returns a Group. Raises ValueError where nobody could be fitted, or has a finite number under every model.
+    """
     if comparison.failures and not comparison.anybody():
         raise ValueError(f"nobody could be fitted: {comparison.failures[0].message}")
     return group_of(criterion, comparison.persons, comparison.evidence(criterion), seed)

@@ -55,12 +55,17 @@ def fit(
     unit: Unit | None = None,
     profile: bool = False,
 ) -> Fit:
-    """Maximum likelihood or, with a prior, maximum a posteriori.
+    """Fit a model to one person: maximum likelihood or, with a prior, maximum a posteriori.
 
+    model     a learner and a response model, with what is free: `Model.parse`
+    person    one of `read_people(...).persons`
+    prior     of the free parameters; None: maximum likelihood
     starts    from how many points a search sets out; with one parameter to search, a scan has three points for each
     seed      of the starts, and of learners that sample
     unit      the outcome's unit; None: this person's own. Give one for all where people are to be compared or share a prior
     profile   intervals from the profile of the likelihood, besides those from its curvature
+
+    Returns a Fit: values, covariance, log likelihood and warnings. Raises ValueError for a person with too few responses.
     """
     if starts < 1:
         raise ValueError(f"starts = {starts} is not accepted; it must be a whole number, 1 or more")
@@ -130,7 +135,14 @@ def _warnings(person: Person, warnings: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def intervals(fit: Fit, unit: Unit = Unit(0.0, 1.0), level: float = 0.95) -> dict[str, tuple[float, float, float]]:  # noqa: B008
-    """Standard error and interval of each continuous parameter on its natural scale, from the curvature on the real line."""
+    """Standard error and interval of each continuous parameter on its natural scale, from the curvature on the real line.
+
+    fit     what `fit` returned
+    unit    the outcome's unit that it was fitted with
+    level   the probability that an interval covers
+
+    Returns for each name its standard error and the two ends; NaN where there is no curvature.
+    """
     from scipy.special import ndtri
 
     z, result = float(ndtri(0.5 + 0.5 * level)), {}

@@ -136,13 +136,18 @@ def fit_all(
     profile: bool = False,
     scheduler: str | None = None,
 ) -> list[Fit | Failure]:
-    """Every person with every model: persons in order, models within.
+    """Fit every person with every model: persons in order, models within.
 
+    models, persons                        what is fitted to whom
+    starts, seed, prior, unit, profile     as for `fit`
     workers    processes; None takes one per core, and fewer for a few fits. With more than one, a script that calls this needs
                `if __name__ == "__main__":` around what it does
     folder     keeps finished fits, and a later call with the same arguments takes them from there
     progress   called with the share that is done
     scheduler  the address of a Dask scheduler, to fit there instead
+
+    Returns a Fit for each, or a Failure that says why a person could not be fitted. Raises ValueError for options that are not
+    accepted.
     """
     options = FitOptions(starts, seed, workers, folder, scheduler)
     with fitter(options, len(models) * len(persons)) as pool:

@@ -155,7 +155,7 @@ def _attributes(settings: Mapping[str, object]) -> dict[str, str]:
 
 
 def save(path: str | os.PathLike[str], data: xr.Dataset) -> None:
-    """A netCDF file, which any version of netCDF reads; whole or not at all."""
+    """Write the Dataset `data` as the netCDF file `path`, which any version of netCDF reads; whole or not at all."""
     from volatilis._core.files import whole_file
 
     content = bytes(data.to_netcdf(engine="scipy"))
@@ -164,7 +164,7 @@ def save(path: str | os.PathLike[str], data: xr.Dataset) -> None:
 
 
 def load(path: str | os.PathLike[str]) -> xr.Dataset:
-    """The Dataset that `save` wrote."""
+    """The Dataset that `save` wrote into `path`. Raises OSError for a file that cannot be read."""
     import xarray
 
     return xarray.load_dataset(path, engine="scipy")

@@ -77,7 +77,14 @@ class PredictResult(NamedTuple):
 
 
 def predict(request: PredictRequest, progress: Progress = lambda what, share: None) -> PredictResult:
-    """Read, fit and analyse. A person who cannot be fitted is left out and named in `refused`."""
+    """Test the paper's two predictions on an indicator: read, fit and analyse.
+
+    request    the table, the family, the learner, the indicator's column, windows and level
+    progress   called with what is done and its share
+
+    Returns a PredictResult. A person who cannot be fitted is left out and named in its `refused`. Raises TableError for a table
+    that cannot be used, ValueError for windows and levels that are not accepted.
+    """
     check_windows(request.first_window, request.second_window)
     check_level(request.level)
     model = _model(request)

@@ -136,7 +136,17 @@ def recover(
     criterion: str = "bic",
     progress: Callable[[str, float], None] = lambda what, share: None,
 ) -> Recovery:
-    """people: simulated ones per model; None: as many as there are, each design once."""
+    """Simulate people from each model on the trials of real ones, and fit them again: what could these data tell?
+
+    models, persons   as for `compare`
+    options           starts, seed, workers and store of the fits
+    people            simulated ones per model; None: as many as there are, each design once
+    draw              where their parameters come from: "fitted" people, or their "distribution"
+    criterion         by which the best model is chosen
+    progress          called with what is done and its share
+
+    Returns a Recovery. Raises ValueError for a response model that cannot be simulated, and for words that are not accepted.
+    """
     check_models(models, persons, least=1)
     for model in models:
         cls = RESPONSES[model.response.name]

@@ -27,7 +27,15 @@ from volatilis.running.drivers import ELAPSE, OBSERVE, RESET, outputs, run_seque
 
 
 def simulate(model: Model, values: Mapping[str, float], person: Person, seed: int | np.random.SeedSequence) -> Person:
-    """The person's trials with responses of `model` with these values of what is free."""
+    """A person's trials with the responses that `model` would give.
+
+    model    a learner and a response model
+    values   of each parameter that is free
+    person   whose trials are taken
+    seed     of the responses; the same seed gives the same ones
+
+    Returns the person with the new responses. Raises ValueError for a learner that the response model cannot be used with.
+    """
     own = seed_sequence(seed).spawn(1 + len(person.parts))
     rng, given = np.random.default_rng(own[0]), np.concatenate([part.given[part.scored] for part in person.parts])
     middle = 0.5 * float(given.min() + given.max()) if given.size else 0.0
