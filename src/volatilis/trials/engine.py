@@ -157,6 +157,7 @@ class Engine:
             return column_named(columns, name, table.path, use)
 
         block = named.get("block", "block")
+        has_blocks = "block" in named or block in {named.get(name, name) for name in by}
         return Roles(
             tuple(find(name, "the outcome") for name in request.outcome),
             tuple(find(named.get(name, name), "a group") for name in by),
@@ -167,7 +168,7 @@ class Engine:
                     find(c, f"a parameter of {r.text}") for r in (request.family, *request.learners) for c in r.columns()
                 )
             ),
-            block if block in {named.get(name, name) for name in by} else None,
+            find(block, "a block") if has_blocks else None,
             tuple(find(name, "the context") for name in request.given),
         )
 

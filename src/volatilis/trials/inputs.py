@@ -29,7 +29,7 @@ class Roles(NamedTuple):
     trial: str | None
     reset: str | None
     parameters: tuple[str, ...]
-    block: str | None = None  # one of `by`
+    block: str | None = None  # one of `by`, or named besides
     given: tuple[str, ...] = ()
 
 
