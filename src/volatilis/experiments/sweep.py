@@ -20,14 +20,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from volatilis._compiler import Call
 from volatilis._core import sources
 from volatilis._core.files import hidden_folder
 from volatilis._core.jobs import threads_or_dask
 from volatilis._core.seeds import generator_key
 from volatilis._core.store import tell_of_others
 from volatilis.environments import ChangingEnvironment
-from volatilis.experiments.tuning import Stopped
+from volatilis.experiments.tuning import Runner, Stopped
 from volatilis.learners import ExactBayes
 from volatilis.learners._base import Learner
 from volatilis.running import drivers
@@ -93,11 +92,11 @@ def compute(cell: Cell, seed: int, after: int = 0, stop: Callable[[], bool] = la
     theta, reference, since = np.zeros((room, size)), np.zeros((room, size)), np.zeros(room, dtype=np.int64)
     different = {repr(learner): learner for learner in cell.learners.values()}  # equal ones under two names run once
     world, *keys = sequence_seeds(cell, seed, [repr(cell.benchmark), *different])
-    benchmark = _Runner(drivers.estimate_all, cell.benchmark, generator_key(keys[0]))
+    benchmark = Runner(drivers.estimate_all, cell.benchmark, generator_key(keys[0]))
     benchmark.bind(ys, benchmark.progress, reference)
     runners = {}
     for (name, learner), key in zip(different.items(), keys[1:], strict=True):
-        runner = _Runner(drivers.accumulate_errors, learner, generator_key(key))
+        runner = Runner(drivers.accumulate_errors, learner, generator_key(key))
         runner.bind(ys, theta, reference, since, runner.progress, np.zeros(2), np.zeros((2, after)))
         runners[name] = runner
     error, afters, count, done = 0.0, np.zeros((2, after)), np.zeros(after), 0
@@ -149,26 +148,6 @@ def ages_after_change(cell: Cell, seed: int, after: int) -> np.ndarray:
         if length >= cell.lasting:
             ages[start : start + length] = np.arange(length)
     return ages
-
-
-class _Runner:
-    """A learner in a compiled loop on one sequence, piece by piece."""
-
-    def __init__(self, driver: Callable[..., None], learner: Learner, key: int) -> None:
-        self._driver, self._learner, self._state = driver, learner, learner.init(key)
-        self.progress = np.zeros(2, dtype=np.int64)
-
-    def bind(self, *arguments: np.ndarray) -> None:
-        self.arguments = arguments
-        self._call = Call(self._driver, self._learner, self._state, *arguments, release_gil=True)
-
-    def advance(self, n: int) -> None:
-        self.progress[:] = 0, n
-        while self.progress[0] < n:
-            if not self._learner.has_room(self._state):
-                self._state = self._learner.grow(self._state)
-                self.bind(*self.arguments)
-            self._call()
 
 
 # --- the store -----------------------------------------------------------------------------------------------------------

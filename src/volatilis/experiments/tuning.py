@@ -144,3 +144,23 @@ class _Sequence:
         arguments = (self._theta, self._theta, self._since, np.array([0, steps]), sums, np.zeros((2, 0)))
         Call(drivers.accumulate_errors, learner, state, self._ys, *arguments, release_gil=True)()
         return float(sums[0] / steps)
+
+
+class Runner:
+    """A learner in a compiled loop on one sequence, piece by piece."""
+
+    def __init__(self, driver: Callable[..., None], learner: Learner, key: int) -> None:
+        self._driver, self._learner, self._state = driver, learner, learner.init(key)
+        self.progress = np.zeros(2, dtype=np.int64)
+
+    def bind(self, *arguments: np.ndarray) -> None:
+        self.arguments = arguments
+        self._call = Call(self._driver, self._learner, self._state, *arguments, release_gil=True)
+
+    def advance(self, n: int) -> None:
+        self.progress[:] = 0, n
+        while self.progress[0] < n:
+            if not self._learner.has_room(self._state):
+                self._state = self._learner.grow(self._state)
+                self.bind(*self.arguments)
+            self._call()
