@@ -22,35 +22,71 @@ from volatilis._compiler.calls import noting_calls
 from volatilis._compiler.host import Code
 from volatilis.html.explorer.kernels import WORLDS, example_family, example_learner
 
-# Families whose parameters are matrices, or that the explorer does not show
+# Families that the explorer does not show: their parameters are matrices, or they are made of others. A family made of another is
+# compiled for each inner family by itself: these are ahead, and any other compiles at its first use.
 OTHERS: dict[str, Callable[[], Any]] = {
     "multivariate-gaussian": lambda: vl.MultivariateGaussian(np.eye(2), [0.0, 0.0], 2.0 * np.eye(2)),
     "multivariate-gaussian-unknown-covariance": lambda: vl.MultivariateGaussianUnknownCovariance([0.0, 0.0], 0.5, 5.0, np.eye(2)),
+    "contaminated:gaussian": lambda: vl.Contaminated(vl.Gaussian(1.0), 0.05),
+    "given:gaussian": lambda: vl.Given(vl.Gaussian(1.0), 2),
+    "given:bernoulli": lambda: vl.Given(vl.Bernoulli(), 2),
+    "transitions": lambda: vl.transitions(3),
+    "linear-regression": lambda: vl.LinearRegression(2),
+    "autoregression": lambda: vl.AutoRegression(1),
 }
+# Learners made of others, with the same rule
+COMBINED: dict[str, Callable[[Any], Any]] = {
+    "averaged:merge": lambda family: vl.Averaged(vl.Merge(family, 0.1, 3), p_c=[0.01, 0.1]),
+    "per-context:varsmile": lambda family: vl.PerContext(vl.VarSMiLe(family, 0.1), 2),
+    "per-context:merge": lambda family: vl.PerContext(vl.Merge(family, 0.1, 3), 2),
+}
+COMBINED_WITH = ("gaussian", "bernoulli")
 
 
 def families() -> Iterator[tuple[str, Any]]:
     for name in catalogue.FAMILY_RECORDS:
         if name in WORLDS:
             yield name, example_family(name)
-        elif name in OTHERS:
-            yield name, OTHERS[name]()
+    for name, make in OTHERS.items():
+        yield name, make()
+
+
+def learners(name: str, family: Any) -> Iterator[tuple[str, Any]]:
+    """All that are defined for a family, by name."""
+    for record in catalogue.LEARNER_RECORDS.values():
+        learner = example_learner(record, family)
+        if learner is not None:
+            yield record.name, learner
+    if name in COMBINED_WITH:
+        yield from ((combined, make(family)) for combined, make in COMBINED.items())
+
+
+def contexts(learner: Any, n: int) -> Any:
+    """A context for each of n observations, where the learner's family has contexts."""
+    if isinstance(learner.family, vl.LinearRegression):
+        return [[1.0, 0.1 * t] for t in range(n)]
+    return [t % 2 for t in range(n)] if isinstance(learner, vl.PerContext) or isinstance(learner.family, vl.Given) else None
+
+
+def sequence(learner: Any, n: int, seed: int) -> np.ndarray:
+    given = {} if contexts(learner, n) is None else {"given": contexts(learner, n)}
+    return np.asarray(vl.ChangingEnvironment(learner.family, 0.3).sample(n, seed=seed, **given).y)
 
 
 def rehearse(learner: Any) -> None:
     """All ways in which a learner meets observations; the numbers do not matter."""
-    family = learner.family
-    ys = np.asarray(vl.ChangingEnvironment(family, 0.3).sample(6, seed=1).y)
-    vl.run(learner, ys)
-    if not family.lacks("predictive_cdf"):
-        vl.check(learner, np.asarray(vl.ChangingEnvironment(family, 0.3).sample(12, seed=2).y))  # as commands do
+    family, ys, given = learner.family, sequence(learner, 6, seed=1), contexts(learner, 6)
+    vl.run(learner, ys, given=given)
+    if not family.lacks("predictive_cdf") and not isinstance(learner, vl.PerContext):  # which is checked by context
+        vl.check(learner, sequence(learner, 12, seed=2), given=contexts(learner, 12))  # as commands do
     with_gap = ys.astype(float)
     with_gap[2] = np.nan
-    vl.run(learner, with_gap, missing="elapse")
-    vl.run_many(learner, [ys, ys])
+    vl.run(learner, with_gap, given=given, missing="elapse")
+    vl.run_many(learner, [ys, ys], given=None if given is None else [given, given])
     stream = vl.Stream(learner, missing="elapse")
-    stream.update(ys[0])
-    stream.update(np.full(np.shape(ys[0]), np.nan) if np.ndim(ys[0]) else np.nan)
+    first = None if given is None else given[0]
+    stream.update(ys[0], given=first)
+    stream.update(np.full(np.shape(ys[0]), np.nan) if np.ndim(ys[0]) else np.nan, given=first)
     rehearse_table(learner, ys)
 
 
@@ -60,7 +96,7 @@ def rehearse_table(learner: Any, ys: np.ndarray) -> None:
     from volatilis.trials.sessions import Session
 
     measures = tuple(dict.fromkeys(column.measure for column in columns_for("x", learner, None)))
-    values, absent = learner.family.observations(ys)
+    values, absent = learner.family.observations(ys, contexts(learner, len(ys)))
     steps = (values, np.zeros(len(values), dtype=np.uint8), absent, lambda: False)
     Session(learner, 0, measures).advance(*steps)
     gaps = (values, np.array([0, 0, 1, 0, 0, 0], dtype=np.uint8), absent, lambda: False)
@@ -75,9 +111,8 @@ def kernels_of(name: str, wanted: tuple[str, ...], levels: tuple[str, ...]) -> d
     chosen = [level for level in ahead.LEVELS if level.name in levels]
     found: dict[str, dict[str, Code]] = {level.name: {} for level in chosen}
     with noting_calls() as noted, vl.plain_python():
-        for record in catalogue.LEARNER_RECORDS.values():
-            learner = example_learner(record, family)
-            if learner is not None and (not wanted or record.name in wanted):
+        for learner_name, learner in learners(name, family):
+            if not wanted or learner_name in wanted:
                 rehearse(learner)
         calls = {cache.portable_key(driver, args): (driver, args) for driver, args in noted}
     for key, (driver, args) in calls.items():

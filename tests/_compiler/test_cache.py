@@ -249,3 +249,12 @@ def imported_names(module: str) -> dict[str, str]:
             inner = f"{node.module}.{alias.name}"
             names[alias.asname or alias.name] = inner if inner in sys.modules else str(node.module)
     return names
+
+
+def test_without_numba_one_sentence_says_what_to_do() -> None:
+    from volatilis._compiler import cache
+
+    with pytest.raises(
+        ImportError, match=r"was not compiled ahead of time, and no-such-package is not installed .*: pip install no-such-package"
+    ):
+        cache.installed_version("no-such-package")

@@ -111,7 +111,13 @@ def installed_version(name: str) -> str:
     """The version of a package, which need not be imported for it."""
     import importlib.metadata  # slow: a command that computes nothing does without
 
-    return importlib.metadata.version(name)
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        raise ImportError(
+            f"this learner with this family was not compiled ahead of time, and {name} is not installed to compile it now: "
+            f"pip install {name}"
+        ) from None
 
 
 def check_numba(version: str) -> None:

@@ -67,11 +67,11 @@ class Call:
         if _plain_python.get():
             self.run = _python_call(driver, args)
         elif is_ordinary_chosen():
-            self.run = ordinary_call(driver, args, release_gil)
+            self.run = ordinary_call(driver, args)
         else:
             self.native = _bind(driver, args)
             native = self.native
-            self.run = _native_call(native, release_gil) if native else ordinary_call(driver, args, release_gil)
+            self.run = _native_call(native, release_gil) if native else ordinary_call(driver, args)
 
     def __call__(self) -> None:
         self.run()

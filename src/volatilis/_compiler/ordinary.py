@@ -19,7 +19,7 @@ from volatilis._compiler.instructions import INSTRUCTIONS, ORDINARY_INSTRUCTIONS
 from volatilis._compiler.translation import CompilationError, failure_text, register_functions, translate
 from volatilis._compiler.words import numba_type, tuple_classes, words_of
 
-_compiled: dict[tuple[Callable[..., None], bool], Any] = {}  # by driver, and by whether it releases the GIL
+_compiled: dict[Callable[..., None], Any] = {}
 
 
 def is_ordinary_chosen() -> bool:
@@ -32,15 +32,15 @@ def is_ordinary_chosen() -> bool:
     return chosen == "numba"
 
 
-def ordinary_call(driver: Callable[..., None], args: tuple[object, ...], release_gil: bool) -> Callable[[], None]:
-    """The driver, compiled by Numba alone, bound to its arguments."""
+def ordinary_call(driver: Callable[..., None], args: tuple[object, ...]) -> Callable[[], None]:
+    """The driver, compiled by Numba alone, bound to its arguments. It releases the GIL: threads need no second compilation."""
     import numba
     from numba.core.errors import NumbaError
 
     register_functions(ORDINARY_INSTRUCTIONS, ORDINARY_OPTIONS)
-    function = _compiled.get((driver, release_gil))
+    function = _compiled.get(driver)
     if function is None:
-        function = _compiled[driver, release_gil] = numba.njit(nogil=release_gil, **ORDINARY_OPTIONS)(driver)
+        function = _compiled[driver] = numba.njit(nogil=True, **ORDINARY_OPTIONS)(driver)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
