@@ -22,8 +22,8 @@ from volatilis.learners._base import Learner
 from volatilis.learners._one_belief import OneBelief, side_by_side
 from volatilis.running import drivers, pieces
 from volatilis.running.arguments import Seed, checked_learner, columns_of, labelled, step_events, wanted_readouts, warn_of_prior
+from volatilis.running.beliefs import LearnedParameter, run_parameter
 from volatilis.running.drivers import Outputs, lock_step_outputs
-from volatilis.running.parameters import LearnedParameter, run_parameter
 from volatilis.running.traces import Trace, Traces
 
 Sequences = np.ndarray | list[np.ndarray]  # one array of equally long sequences, or a list of any

@@ -19,9 +19,8 @@ from volatilis.learners._base import Learner, State
 from volatilis.learners._recent import LEVELS, read_onset, recent_change
 from volatilis.running import drivers, state_files
 from volatilis.running.arguments import MISSING, Seed, checked_learner, missing_policy, with_recent
-from volatilis.running.beliefs import Belief
+from volatilis.running.beliefs import Belief, LearnedParameter, parameter_now
 from volatilis.running.drivers import FULL, GAMMA, LOG_P, LOG_P_0, OBSERVE, P_C, RESET, RUN_LENGTH, SEEN, STEP_TAIL
-from volatilis.running.parameters import LearnedParameter, parameter_now
 from volatilis.running.steps import Step, step_class
 
 UNKNOWN = -2  # in the place of a context: time passes for none in particular

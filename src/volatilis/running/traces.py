@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from volatilis.learners._base import Learner
 from volatilis.running.arguments import checked_within
+from volatilis.running.beliefs import LearnedParameter
 from volatilis.running.drivers import Outputs
-from volatilis.running.parameters import LearnedParameter
 from volatilis.running.steps import Readouts, defined_readouts, undefined
 
 if TYPE_CHECKING:
