@@ -144,10 +144,27 @@ def world_rows(repeats: int) -> list[Row]:
 
     plain, around = per_step(family, y), vl.VonMises(1.0 / family.sigma**2, period=2 * np.pi)
     contaminated = per_step(vl.Contaminated(family, 0.01), y)
+    given, arms = vl.Merge(vl.Given(family, 2), 0.01, 20), np.random.default_rng(0).integers(0, 2, y.size)
+    in_context = median_seconds(lambda: vl.run(given, y, given=arms), repeats) / y.size
     return [
         at_most("Merge(n=20), VonMises; Gaussian", per_step(around, y), plain, 4),
         at_most("Merge(n=20), Contaminated Gaussian; Gaussian", contaminated, plain, 3),
+        at_most("Merge(n=20), Given(Gaussian, 2); Gaussian", in_context, plain, 1.5),
+        *averaged_rows(repeats),
     ]
+
+
+def averaged_rows(repeats: int) -> list[Row]:
+    """Thirty values of p_c weighed beside thirty runs; and as a stream, whose aim is 10 microseconds."""
+    family, y = gaussian(20_000)
+    averaged = vl.Averaged(vl.Merge(family, 0.1, 10), p_c=vl.Unknown(count=30))
+    alone = [vl.Merge(family, p_c, 10) for p_c in averaged.grid("p_c").tolist()]
+    ours = median_seconds(lambda: vl.run(averaged, y), repeats) / y.size
+    thirty = median_seconds(lambda: [vl.run(one, y) for one in alone], repeats) / y.size
+    stream, values = vl.Stream(averaged), y[:5000].tolist()
+    stepped = median_seconds(partial(step_through, stream.update, values), repeats) / len(values)
+    aim = Row("Stream.update, Averaged over 30 values, Merge(n=10)", nanoseconds(stepped), "", "", "below 10 µs", stepped < 1e-5)
+    return [at_most("Averaged over 30 values of p_c, Merge(n=10); 30 runs", ours, thirty, 1.5), aim]
 
 
 def stream_rows(repeats: int) -> list[Row]:
