@@ -19,6 +19,7 @@ import numba
 import numpy as np
 
 import volatilis as vl
+from volatilis.changepoints import Rate
 from volatilis.changepoints.calibration import alarms_at, statistics_of, threshold_for
 
 BEFORE, AFTER, SEQUENCES, SHIFTS = 300, 2000, 400, (0.5, 1.0, 1.5, 2.0, 3.0)
@@ -171,11 +172,55 @@ def _p_below(least: int) -> float:
     return float(stats.ks_2samp(range(30), range(least - 1, 29 + least)).pvalue)
 
 
+# --- do calibrated rates hold? ------------------------------------------------------------------------------------------
+
+
+def worlds(rng: np.random.Generator, count: int) -> dict[str, np.ndarray]:
+    """Observations in which nothing changes, of several kinds."""
+    noise, slow = rng.normal(size=count), np.zeros(count)
+    for t in range(1, count):
+        slow[t] = 0.9 * slow[t - 1] + noise[t]
+    outliers = np.where(rng.random(count) < 0.01, rng.normal(0.0, 10.0, size=count), noise)
+    season = noise + 2.0 * np.sin(2.0 * np.pi * np.arange(count) / 24.0)
+    return {
+        "the model": noise,
+        "Student-t (4)": rng.standard_t(4, size=count),
+        "AR(0.9)": slow,
+        "season": season,
+        "1 % outliers": outliers,
+    }
+
+
+def calibrated_rows(rate: float, length: int = 50_000, fresh: int = 400_000) -> list[list[str]]:
+    """Calibrate on a log without a learner given, then count alarms in fresh observations of the same kind."""
+    logs, later = worlds(np.random.default_rng(3), length), worlds(np.random.default_rng(4), fresh)
+    rows = []
+    for name, log in logs.items():
+        try:
+            found = vl.calibrate(None, log, false_alarms=rate)
+        except vl.CalibrationError as error:
+            rows.append([name, "refused", str(error).split(":")[0], ""])
+            continue
+        parts = [statistics_of(found.learner, found.rule, part) for part in np.array_split(later[name], 4)]
+        measured = Rate(sum(int(alarms_at(found.rule, part).sum()) for part in parts), fresh)
+        rows.append(
+            [name, found.source, f"{found.on_log.value / rate:.2f}" if found.on_log else "", f"{measured.value / rate:.2f}"]
+        )
+        rows[-1][-1] += " ({:.2f} to {:.2f})".format(*(end / rate for end in measured.interval))
+    return rows
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--write", action="store_true", help="write docs/results/alarms.md")
     parser.add_argument("--rates", default="1000,10000", help="one false alarm in so many observations")
+    parser.add_argument("--calibrated", action="store_true", help="whether calibrated rates hold, instead of delays")
     options = parser.parse_args()
+    if options.calibrated:
+        print("| observations | threshold from | rate on the log, of target | rate in fresh ones, of target |\n|---|---|---|---|")
+        for row in calibrated_rows(1.0 / float(options.rates.split(",")[0])):
+            print("| " + " | ".join(row) + " |", flush=True)
+        return
     words = " ".join((__doc__ or "").split("\n\n")[1].split())
     lines = ["# How soon an alarm rings", "", f"Made by `python -m benchmarks.alarms --write`. {words}"]
     for rate in (1.0 / float(text) for text in options.rates.split(",")):

@@ -94,6 +94,12 @@ def test_ruptures_and_scikit_learn_s_habits() -> None:
     assert base.clone(detector).fit_predict(signal) == [60, 100]
 
 
+def test_a_detector_takes_a_frame_of_one_column_and_shows_its_learner() -> None:
+    detector = ChangePointDetector(vl.ExactBayes(vl.Gaussian(0.5, 0.0, 3.0), 0.05))
+    assert detector.fit_predict(pd.DataFrame({"x": [0.1, -0.2, 0.3, 5.0, 5.2, 4.9]})) == [3, 6]
+    assert repr(detector).startswith("ChangePointDetector(ExactBayes(")
+
+
 def test_frames_go_in_by_their_columns() -> None:
     frame = pd.DataFrame(
         {"x": two_levels(20, 10), "z": two_levels(15, 15, seed=2)}, index=pd.date_range("2026-01-01", periods=30)

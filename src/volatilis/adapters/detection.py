@@ -25,6 +25,9 @@ class ChangePointDetector:
     def __init__(self, learner: Learner) -> None:
         self.learner = learner
 
+    def __repr__(self) -> str:
+        return f"ChangePointDetector({self.learner!r})"
+
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """As scikit-learn asks for them: so it can be cloned."""
         return {"learner": self.learner}
@@ -39,9 +42,8 @@ class ChangePointDetector:
 
     def fit(self, signal: object, y: object = None) -> Self:
         """Look back over a signal, (T,), or (T, 1) as ruptures makes it; (T, p) for a family of vectors. `y` is ignored."""
-        values = signal
-        if isinstance(signal, np.ndarray) and signal.ndim == 2 and signal.shape[1] == 1:
-            values = signal[:, 0]
+        shape: tuple[int, ...] = getattr(signal, "shape", ())
+        values = np.asarray(signal)[:, 0] if len(shape) == 2 and shape[1] == 1 else signal
         self.changes_: Changes = changes(values, self.learner)
         return self
 
