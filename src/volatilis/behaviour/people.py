@@ -140,8 +140,7 @@ class People(NamedTuple):
 def read_people(source: Source, model: Model, *others: Model) -> People:
     """All people of a table, for models with one family. The table must fit in memory.
 
-    Rows with the same name are one person, wherever they stand; a note says so where they do not stand together.
-    Returns the persons, those left out with the reason, and notes. Raises TableError for a table that cannot be used.
+    Rows with the same name are one person. Returns persons, those left out, and notes; raises TableError for what cannot be used.
     """
     import pyarrow as pa
 

@@ -184,6 +184,17 @@ def test_copied_texts_and_the_download_give_what_was_seen(explorer: Explorer, tm
     assert explorer.run(caught) == seen
 
 
+def test_outliers_copied_and_downloaded(explorer: Explorer, tmp_path: pathlib.Path) -> None:
+    """A family within another one: the same numbers again, with the probability that an observation is an outlier."""
+    explorer.preset("robust")
+    explorer.slide("outlier probability", 0.1)
+    assert run_command(explorer.copied("copy-command"), tmp_path) == 0
+    seen = explorer.run("explorer.resultTable()")
+    assert "merge_outlier_probability" in rows_of(seen)[0]
+    assert_same_table(seen, (tmp_path / "surprise.csv").read_text())
+    assert_same_means(explorer.copied("copy-python"), tmp_path, whole=True, explorer=explorer)
+
+
 @pytest.mark.parametrize(
     ("name", "text", "words"),
     [

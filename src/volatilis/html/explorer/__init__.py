@@ -55,14 +55,18 @@ def content(chosen: list[kernels.Pair], module: bytes) -> Json:
 
 def _family(name: str) -> Json:
     record, example = FAMILY_RECORDS[name], kernels.example_family(name)
-    accepted = example.accepted_numbers()
+    accepted, inner = example.accepted_numbers(), FAMILY_RECORDS.get(kernels.INNER.get(name, ""))
     assert accepted is not None  # a world of single numbers
     return {
         "class": record.cls.__name__,
         "sentence": record.sentence,
-        "observes": record.observes,
+        "observes": record.observes if inner is None else f"{inner.observes}, with outliers",
+        "inner": None
+        if inner is None
+        else {"name": inner.name, "class": inner.cls.__name__, "fields": [*kernels.WORLDS[inner.name]]},
+        "splits": example.splits(),
         "sliders": {one: slider._asdict() for one, slider in kernels.WORLDS[name].items()},
-        "words": {one.name: one.accepts for one in record.parameters},
+        "words": {one.name: one.accepts for one in (*(inner.parameters if inner else ()), *record.parameters)},
         "whole": accepted.whole,
         "least": accepted.low if math.isfinite(accepted.low) and name != "vonmises" else None,
         "names": list(example.parameter_names()),

@@ -56,7 +56,7 @@ function choice({ label, value, options, changed, hidden = false }) {
 }
 
 const readable = (name) => name.replaceAll("_", " ").replaceAll("-", " ");
-const NAMES = { sigma: "noise σ", mu_0: "prior mean μ₀", sigma_0: "prior spread σ₀", p_c: "change probability", n: "hypotheses n", m: "modulation m", omega: "memory ω", k: "categories k", s: "prior count s", kappa: "concentration κ", kappa_0: "prior concentration κ₀", alpha_0: "prior α₀", beta_0: "prior β₀" };
+const NAMES = { sigma: "noise σ", mu_0: "prior mean μ₀", sigma_0: "prior spread σ₀", p_c: "change probability", n: "hypotheses n", m: "modulation m", omega: "memory ω", k: "categories k", s: "prior count s", kappa: "concentration κ", kappa_0: "prior concentration κ₀", alpha_0: "prior α₀", beta_0: "prior β₀", p_o: "outlier probability" };
 const nameOf = (name) => NAMES[name] ?? readable(name);
 
 function worldControls(state, update) {
@@ -65,7 +65,7 @@ function worldControls(state, update) {
   parts.push(choice({ label: "Family", value: world.family, options: families, changed: (name) => update((s) => {
     s.world = completeWorld({ family: name, p_c: s.world.p_c, length: s.world.length, seed: s.world.seed });
     s.learners = s.learners.filter((one) => isDefined(one.learner, name));
-    if (!s.learners.length) s.learners = FIRST_LEARNERS;
+    if (!s.learners.length) s.learners = FIRST_LEARNERS.filter((one) => isDefined(one.learner, name));
     s.placed = {};
     s.element = 0;
   }, true) }));
@@ -75,7 +75,7 @@ function worldControls(state, update) {
   }
   if (state.table) return parts;
   parts.push(slider({ label: nameOf("p_c"), hint: "p_c: how often the world changes", value: world.p_c, low: 0.0005, high: 0.5, scale: "log", disabled: world.changes !== null, changed: (x) => update((s) => { s.world.p_c = x; }) }));
-  parts.push(slider({ label: "share of outliers", hint: "observations that come from elsewhere, without a change", value: world.oddballs, low: 0, high: 0.5, scale: "linear", changed: (x) => update((s) => { s.world.oddballs = x; }) }));
+  if (world.values.p_o === undefined) parts.push(slider({ label: "share of outliers", hint: "observations that come from elsewhere, without a change", value: world.oddballs, low: 0, high: 0.5, scale: "linear", changed: (x) => update((s) => { s.world.oddballs = x; }) }));
   parts.push(slider({ label: "trials", value: world.length, low: 10, high: 2000, scale: "log", changed: (x) => update((s) => { s.world.length = Math.round(x); for (const t of Object.keys(s.placed)) if (Number(t) >= s.world.length) delete s.placed[t]; }) }));
   parts.push(element("button", { type: "button", id: "again", text: "Draw another sequence", onclick: () => update((s) => { s.world.seed += 1; s.placed = {}; }) }));
   return parts;

@@ -7,6 +7,7 @@ Nothing here knows a learner by name: the records say which there are and what t
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -25,7 +26,7 @@ from volatilis.learners._base import Learner
 from volatilis.learners._kinds import LearnerRecord
 from volatilis.learners._one_belief import OneBelief
 from volatilis.running import drivers
-from volatilis.special import bessel_ratio, log, scaled_bessel
+from volatilis.special import bessel_ratio, log, log_1p, scaled_bessel
 
 READOUTS = ("mean", "variance", "run_length")  # and with them all others
 FEW, MANY = 3, 30  # numbers of hypotheses that tell which arrays grow with them
@@ -59,7 +60,15 @@ WORLDS: Mapping[str, Mapping[str, Slider]] = {
         "kappa_0": Slider(0, 0, 20, "linear"),
         "period": Slider(360, 1, 360, "linear"),
     },
+    "contaminated": {
+        "sigma": Slider(0.3, 0.01, 500),
+        "mu_0": Slider(0, -500, 500, "linear"),
+        "sigma_0": Slider(1.5, 0.01, 1000),
+        "p_o": Slider(0.05, 0.0005, 0.5),
+    },
 }
+# A family that is made of another one, and which that is here
+INNER = {"contaminated": "gaussian"}
 # Other values of the same parameters, not those that layouts are read off: tests compare these too
 OTHER_WORLDS: Mapping[str, Mapping[str, float]] = {
     "gaussian": {"sigma": 10.0, "mu_0": 150.0, "sigma_0": 87.0},
@@ -69,6 +78,7 @@ OTHER_WORLDS: Mapping[str, Mapping[str, float]] = {
     "poisson": {"shape": 0.7, "rate": 0.05},
     "exponential": {"shape": 1.5, "rate": 0.3},
     "vonmises": {"kappa": 40.0, "mu_0": -1.0, "kappa_0": 0.7, "period": 24.0},
+    "contaminated": {"sigma": 10.0, "mu_0": 150.0, "sigma_0": 87.0, "p_o": 0.02},
 }
 
 
@@ -91,6 +101,15 @@ def derive_vonmises(family: Any, beliefs: Beliefs, out: np.ndarray, column: np.n
     out[0] = start
     out[1] = -log(family.period) - log(scaled_bessel(family.kappa))
     out[2] = family.kappa * bessel_ratio(family.kappa)
+
+
+def derive_contaminated(family: Any, beliefs: Beliefs, out: np.ndarray, column: np.ndarray) -> None:
+    """What `Contaminated` computes from p_o: log_p_o and log_rest."""
+    out[0] = log(family.p_o)
+    out[1] = log_1p(-family.p_o)
+
+
+DERIVE = {"vonmises": derive_vonmises, "contaminated": derive_contaminated}
 
 
 # --- what is offered ------------------------------------------------------------------------------------------------------
@@ -122,15 +141,24 @@ def _is_known(one: Parameter) -> bool:
 
 def example_family(name: str, values: Mapping[str, float] | None = None) -> Family:
     given = {one: slider.value for one, slider in WORLDS[name].items()} if values is None else values
-    return FAMILY_RECORDS[name].cls(**given)
+    if name not in INNER:
+        return FAMILY_RECORDS[name].cls(**given)
+    within = {one: given[one] for one in WORLDS[INNER[name]]}
+    own = {one: value for one, value in given.items() if one not in within}
+    return FAMILY_RECORDS[name].cls(FAMILY_RECORDS[INNER[name]].cls(**within), **own)
 
 
 def example_learner(record: LearnerRecord, family: Family, n: int = FEW) -> Learner | None:
-    """The learner with values from the middle of where searches start; None where it is not defined for the family."""
-    try:
-        return record.make(family, {one.name: middle(one, n) for one in shown(record)})
-    except (TypeError, ValueError):
-        return None
+    """The learner with values from the middle of where searches start; None where it is not defined for the family.
+
+    Nor where it warns, as Exact Bayes does with outliers: the page would show as exact what is not.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            return record.make(family, {one.name: middle(one, n) for one in shown(record)})
+        except (TypeError, ValueError, UserWarning):
+            return None
 
 
 def shown(record: LearnerRecord) -> list[Parameter]:
@@ -181,7 +209,7 @@ def module(chosen: list[Pair], progress: Callable[[str], None] = lambda name: No
         objects[f"prior__{symbol}"] = wasm.compiled(fill_prior, (family, beliefs), f"prior__{symbol}", exact=True)
         if derived_fields(family):
             parts = (family, beliefs, np.zeros(3), np.zeros(family.rows()))
-            objects[f"derive__{symbol}"] = wasm.compiled(derive_vonmises, parts, f"derive__{symbol}", exact=True)
+            objects[f"derive__{symbol}"] = wasm.compiled(DERIVE[name], parts, f"derive__{symbol}", exact=True)
     return wasm.link(objects)
 
 

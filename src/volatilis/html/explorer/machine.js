@@ -65,9 +65,11 @@ const symbolOf = (name) => name.replaceAll("-", "_");
 const inEights = (n) => 8 * Math.ceil(n / 8);
 
 function familyFields(memory, name, node, values) {
-  // The family's fields with those that it computes from the others.
-  const fields = { ...values };
-  if (PAGE.families[name].derived.length) {
+  // The family's fields, those of the family within it apart, with those that it computes from the others.
+  const { inner, derived } = PAGE.families[name], isInner = (one) => inner?.fields.includes(one);
+  const part = (wanted) => Object.fromEntries(Object.entries(values).filter(([one]) => Boolean(isInner(one)) === wanted));
+  const fields = inner ? { ...part(false), family: part(true) } : { ...values };
+  if (derived.length) {
     const words = new Words(memory), rows = PAGE.families[name].rows;
     const zeros = { ...fields, prior_column: new Array(rows).fill(0) };
     layTuple(words, node, zeros, rows);
@@ -75,8 +77,8 @@ function familyFields(memory, name, node, values) {
     words.array("f8", [1]);
     const out = words.array("f8", [3]), column = words.array("f8", [rows]);
     words.call(`derive__${symbolOf(name)}`);
-    [fields.start, fields.log_unit, fields.information] = memory.view(out);
-    fields.prior_column = [...memory.view(column)];
+    derived.filter((one) => one !== "prior_column").forEach((one, i) => { fields[one] = memory.view(out)[i]; });
+    if (derived.includes("prior_column")) fields.prior_column = [...memory.view(column)];
   }
   return fields;
 }
@@ -105,7 +107,8 @@ class Runner {
     this.size = PAGE.families[family].size ?? this.categories;
     this.full = record.readouts.includes("gamma");
     this.words = new Words(memory);
-    this.room = inEights((learnerValues.n ?? 126) + 2);
+    const most = (learnerValues.n ?? 126) + 2; // where an observation may be an outlier, each hypothesis becomes two
+    this.room = PAGE.families[family].splits ? inEights(inEights(2 * most) + most) : inEights(most);
     layTuple(this.words, layout.learner, { ...learnerValues, family: this.fields });
     this.banks = [];
     this.state = {};
@@ -115,7 +118,7 @@ class Runner {
     this.progress = this.words.array("i8", [1]);
     const some = this.full ? rows : 0;
     this.out = {};
-    const sizes = { means: rows * this.size, variances: some * this.size, log_p: some, log_p_0: some, gamma: some, run_length: rows };
+    const sizes = { means: rows * this.size, variances: some * this.size, log_p: some, log_p_0: some, gamma: some, run_length: rows, log_outliers: PAGE.families[family].splits ? some : 0 };
     for (const name of PAGE.outputs) this.out[name] = this.words.array("f8", [sizes[name] ?? 0]);
     this.words.lay();
     for (const bank of this.banks) this._fillPrior(bank);

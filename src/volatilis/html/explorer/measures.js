@@ -25,9 +25,11 @@ function measuresOf(raw, p) {
     columns.log_predictive[t] = predictive;
     columns.shannon_surprise[t] = -predictive;
   }
+  if (raw.log_outliers.length) columns.outlier_probability = raw.log_outliers.map((log, t) => Math.exp(log - columns.log_predictive[t]));
   return columns;
 }
 const MEASURES = ["mean", "variance", "run_length", "bayes_factor_surprise", "log_bayes_factor_surprise", "shannon_surprise", "adaptation_rate", "log_predictive"];
+const measuresWith = (family) => (PAGE.families[family].splits ? [...MEASURES, "outlier_probability"] : MEASURES);
 
 function runOnce(memory, spec, familyName, familyValues, ys, events, key, withHypotheses) {
   // A whole sequence at once, with the hypotheses after every step as a list of (step, run length, weight).

@@ -26,10 +26,16 @@ const PRESETS = {
     learners: learnersOf(["exact-bayes"], ["varsmile"], ["smile", { m: 0.05 }]),
   },
   outliers: {
-    title: "Outliers that mean nothing",
-    about: "The level hardly ever changes, but one observation in twenty comes from elsewhere. Surprise without a change.",
+    title: "Outliers that nobody expects",
+    about: "The level hardly ever changes, but one observation in twenty comes from elsewhere. Learners that know nothing of outliers take each for a change.",
     world: { family: "gaussian", values: { sigma: 0.3, mu_0: 0, sigma_0: 1.5 }, p_c: 0.01, oddballs: 0.05, length: 200, seed: 3 },
     learners: learnersOf(["exact-bayes"], ["varsmile"], ["leaky", { omega: 0.9 }]),
+  },
+  robust: {
+    title: "Outliers that are expected",
+    about: "The same with learners that know of outliers: a far observation is doubted, and only several of them are a change.",
+    world: { family: "contaminated", values: { sigma: 0.3, mu_0: 0, sigma_0: 1.5, p_o: 0.05 }, p_c: 0.01, length: 200, seed: 3 },
+    learners: learnersOf(["merge", { n: 20 }], ["particle-filter", { n: 20 }], ["varsmile"]),
   },
   reversal: {
     title: "Reversal learning",

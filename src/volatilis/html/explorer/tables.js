@@ -119,7 +119,7 @@ const quoted = (text) => (/[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')
 function tableText(header, rowTexts, labelled) {
   // The table with the computed columns, under the names of `volatilis run`; a missing number is empty.
   const parts = [], names = [...header];
-  for (const { label, result } of labelled) for (const measure of MEASURES) {
+  for (const { label, result } of labelled) for (const measure of [...MEASURES, "outlier_probability"]) {
     const values = result.columns[measure];
     if (!values) continue;
     const wide = measure === "mean" || measure === "variance" ? result.size : 1;

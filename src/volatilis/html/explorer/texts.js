@@ -13,6 +13,22 @@ const pythonFields = (values) => Object.entries(values).map(([name, x]) => `${na
 const commandFields = (values) => Object.entries(values).map(([name, x]) => `${name}=${x}`).join(",");
 const shellQuoted = (text) => (/^[\w.,:=@/+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
 
+const divided = (inner, values) => [true, false].map((within) => Object.fromEntries(Object.entries(values).filter(([name]) => inner.fields.includes(name) === within)));
+
+function familyInPython(family, values) {
+  const { inner, class: name } = PAGE.families[family];
+  if (!inner) return `vl.${name}(${pythonFields(values)})`;
+  const [within, own] = divided(inner, values);
+  return `vl.${name}(vl.${inner.class}(${pythonFields(within)}), ${pythonFields(own)})`;
+}
+
+function familyInCommand(family, values) {
+  const { inner } = PAGE.families[family];
+  if (!inner) return `${family}:${commandFields(values)}`;
+  const [within, own] = divided(inner, values);
+  return `${family}:${inner.name}:${commandFields(within)};${commandFields(own)}`;
+}
+
 function learnerInPython(spec, family, familyValues) {
   const record = PAGE.learners[spec.learner];
   if (!record.made_for) return `vl.${record.class}(family, ${pythonFields(spec.values)})`;
@@ -35,7 +51,7 @@ function asPython(view) {
   const text = ["import numpy as np", view.table ? "import pandas as pd\n" : "", "import volatilis as vl", ""].filter((one, i) => i === 3 || one);
   if (!sampling) text.shift();
   const learners = ["learners = {", ...specs.map((one, i) => `    "${labels[i]}": ${learnerInPython(one, family, familyValues)},`), "}"];
-  text.push(`family = vl.${PAGE.families[family].class}(${pythonFields(familyValues)})`, ...learners);
+  text.push(`family = ${familyInPython(family, familyValues)}`, ...learners);
   const seeded = sampling ? `, seed=np.random.SeedSequence([${seedWords(seed, []).join(", ")}])` : "";
   if (!view.table) {
     const whole = PAGE.families[family].whole;
@@ -68,13 +84,13 @@ function asCommand(view) {
     words.push("--trial", "none");
     if (view.table.missing !== "error") words.push("--missing", view.table.missing);
   }
-  words.push("--family", shellQuoted(`${family}:${commandFields(familyValues)}`));
+  words.push("--family", shellQuoted(familyInCommand(family, familyValues)));
   specs.forEach((one, i) => {
     const label = labels[i] === one.learner.replaceAll("-", "_") ? "" : `${labels[i]}=`;
     words.push("--learner", shellQuoted(`${label}${one.learner}:${commandFields(one.values)}`));
   });
   const defined = specs.some((one) => PAGE.learners[one.learner].readouts.includes("gamma"));
-  words.push("--measures", (defined ? MEASURES : ["mean", "run_length"]).join(","), "--seed", String(seed), "--out", "surprise.csv");
+  words.push("--measures", (defined ? measuresWith(family) : ["mean", "run_length"]).join(","), "--seed", String(seed), "--out", "surprise.csv");
   const command = words.join(" ") + "\n";
   return view.table ? command : `cat > observations.csv <<'END'\noutcome\n${view.ys.join("\n")}\nEND\n${command}`;
 }

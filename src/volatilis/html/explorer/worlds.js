@@ -63,6 +63,11 @@ function categoryDraw(p, u) {
 const around = (x, period) => x - period * Math.floor(x / period);
 // theta at a change, and an observation given theta
 const SAMPLERS = {
+  contaminated: {
+    theta: (v, u) => [v.mu_0 + v.sigma_0 * normal(u)],
+    y: (th, v, u) => th[0] + v.sigma * normal(u),
+    odd: (v, u) => v.mu_0 + Math.hypot(v.sigma, v.sigma_0) * Math.tan(Math.PI * (u() - 0.5)), // Cauchy
+  },
   gaussian: { theta: (v, u) => [v.mu_0 + v.sigma_0 * normal(u)], y: (th, v, u) => th[0] + v.sigma * normal(u) },
   "gaussian-unknown-variance": {
     theta: (v, u) => {
@@ -94,9 +99,10 @@ function sampleWorld(world) {
   for (let t = 0; t < world.length; t++) {
     const change = t === 0 || (world.changes ? world.changes.includes(t) : dice(world.seed, t, 0)() < world.p_c);
     if (change) now = world.levels ? [world.levels[world.changes.filter((c) => c <= t).length]] : sampler.theta(world.values, dice(world.seed, t, 1));
-    const isOdd = dice(world.seed, t, 2)() < world.oddballs;
-    const source = isOdd ? sampler.theta(world.values, dice(world.seed, t, 3)) : now;
-    y.push(Number(sampler.y(source, world.values, dice(world.seed, t, 4)).toPrecision(6)));
+    const isOdd = dice(world.seed, t, 2)() < (world.values.p_o ?? world.oddballs);
+    const source = isOdd && !sampler.odd ? sampler.theta(world.values, dice(world.seed, t, 3)) : now;
+    const value = isOdd && sampler.odd ? sampler.odd(world.values, dice(world.seed, t, 3)) : sampler.y(source, world.values, dice(world.seed, t, 4));
+    y.push(Number(value.toPrecision(6)));
     theta.push(now);
     changed.push(change && t > 0);
     odd.push(isOdd);
