@@ -147,6 +147,12 @@ def test_blocks_begin_with_nothing_learned() -> None:
     np.testing.assert_array_equal(trace.mean[10:], trace.mean[:10])
 
 
+def test_a_surprise_that_is_asked_for_alone_knows_its_change_probability() -> None:
+    learner, y = vl.Averaged(vl.Merge(GAUSSIAN, 0.1, n=4), p_c=VALUES), observations("gaussian", 10)
+    alone, whole = vl.run(learner, y, readouts=("mean", "log_predictive")), vl.run(learner, y)
+    np.testing.assert_array_equal(alone.log_predictive, whole.log_predictive)
+
+
 def test_one_value_is_the_learner_itself() -> None:
     y = observations("gaussian", 10)
     alone, trace = vl.run(vl.Merge(GAUSSIAN, 0.1, n=4), y), vl.run(vl.Averaged(vl.Merge(GAUSSIAN, 0.1, n=4), p_c=0.1), y)
