@@ -18,8 +18,7 @@ from collections.abc import Callable, Iterable, Sequence
 import volatilis
 from volatilis import families, learners
 from volatilis._core.records import Choices, Parameter, Range, parameters_of
-from volatilis.behaviour.responses.habits import Habits
-from volatilis.behaviour.responses.registry import RESPONSES
+from volatilis.behaviour.responses.registry import RESPONSES, Habits
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 STUB = ROOT / "src" / "volatilis" / "__init__.pyi"

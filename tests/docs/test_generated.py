@@ -7,8 +7,7 @@ import runpy
 from tests.helpers.paths import DOCS
 from volatilis import families, learners
 from volatilis._core.records import parameters_of
-from volatilis.behaviour.responses.habits import Habits
-from volatilis.behaviour.responses.registry import RESPONSES
+from volatilis.behaviour.responses.registry import RESPONSES, Habits
 
 
 def test_reference_pages_and_names_are_up_to_date() -> None:

@@ -12,10 +12,9 @@ from typing import NamedTuple
 import numpy as np
 
 from volatilis import catalogue
-from volatilis.behaviour.feedback import ALL, NO_NUMBERS
 from volatilis.behaviour.models import Model
 from volatilis.behaviour.people import Doubt, People, Person, Source, Trials, read_people
-from volatilis.behaviour.situations import inner_family
+from volatilis.behaviour.situations import ALL, NO_NUMBERS, inner_family
 from volatilis.estimation import check_model
 from volatilis.estimation.models import P_CS, Data, best, described, first_of, reference
 from volatilis.families._base import Family

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from volatilis.behaviour.feedback import CHOSEN, NO_NUMBERS, Feedback, context_column, needed_columns
 from volatilis.behaviour.models import Model
+from volatilis.behaviour.situations import CHOSEN, NO_NUMBERS, Feedback, context_column, needed_columns
 from volatilis.catalogue import number
 from volatilis.running.arguments import missing_policy, step_events
 from volatilis.running.drivers import OBSERVE, RESET

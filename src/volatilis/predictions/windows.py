@@ -16,6 +16,7 @@ import numpy as np
 
 from volatilis.families import Gaussian, Given
 from volatilis.families._base import Family
+from volatilis.families._kinds import RECORDS
 from volatilis.learners._base import Learner
 from volatilis.running.run import run
 from volatilis.running.steps import defined_readouts
@@ -182,7 +183,7 @@ def gaussian_within(family: Family) -> Gaussian:
     """The family itself, or that of its contexts; ValueError where it is not Gaussian."""
     inner = family.family if isinstance(family, Given) else family
     if not isinstance(inner, Gaussian):
-        raise ValueError(why_gaussian(type(inner).__name__))
+        raise ValueError(why_gaussian(RECORDS[type(inner)].name))
     return inner
 
 

@@ -123,10 +123,10 @@ def test_from_the_command_line(trials: pathlib.Path, tmp_path: pathlib.Path) -> 
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        (["--family", TEXT], "--given names contexts, and Gaussian has none"),
-        (["--family", "given:bernoulli;contexts=2"], "the family 'Bernoulli' is not accepted"),
-        (["--family", "transitions:k=2"], "the family 'Transitions' is not accepted"),
-        (["--family", "vonmises:kappa=2"], "the family 'VonMises' is not accepted"),
+        (["--family", TEXT], "Gaussian has no contexts, and --given names some"),
+        (["--family", "given:bernoulli;contexts=2"], "the family 'bernoulli' is not accepted"),
+        (["--family", "transitions:k=2"], "the family 'transitions' is not accepted"),
+        (["--family", "vonmises:kappa=2"], "the family 'vonmises' is not accepted"),
         (
             ["--family", f"given:{TEXT};contexts=2", "--contexts", "a,b"],
             "'right' was not declared; 'a', 'b' were",

@@ -14,12 +14,12 @@ import numpy as np
 
 from volatilis._core.seeds import generator_key
 from volatilis.behaviour.design.setting import Setting, Shown
-from volatilis.behaviour.feedback import NO_NUMBERS
 from volatilis.behaviour.fitting.fit import fit
 from volatilis.behaviour.fitting.search import COPIES
 from volatilis.behaviour.likelihood import log_likelihoods
 from volatilis.behaviour.models import Model
 from volatilis.behaviour.people import Person, Trials
+from volatilis.behaviour.situations import NO_NUMBERS
 from volatilis.learners._base import Learner
 from volatilis.predictions.estimators import ADJUSTED, FIRST_LAYOUT, SECOND_LAYOUT, Sums, pooled_effects, sums_first, sums_second
 from volatilis.predictions.hypotheses import (

@@ -10,12 +10,12 @@ from typing import NamedTuple
 import numpy as np
 
 from volatilis.behaviour.doubts import with_doubts
-from volatilis.behaviour.feedback import ALL
 from volatilis.behaviour.fitting.fit import Fit
 from volatilis.behaviour.fitting.jobs import Failure, FitOptions, fitter
 from volatilis.behaviour.indicators.trials import Measured, observe
 from volatilis.behaviour.models import Model, models_of
 from volatilis.behaviour.people import People, Person, Source, read_people
+from volatilis.behaviour.situations import ALL
 from volatilis.predictions.analysis import Analysis, analyse
 from volatilis.predictions.estimators import ADJUSTED
 from volatilis.predictions.hypotheses import LEVEL, check_level

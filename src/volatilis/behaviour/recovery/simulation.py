@@ -14,12 +14,11 @@ import numpy as np
 from volatilis._compiler import Call
 from volatilis._core.seeds import generator_key, seed_sequence
 from volatilis.behaviour import responses
-from volatilis.behaviour.feedback import CHOSEN, NO_NUMBERS
 from volatilis.behaviour.models import Model
 from volatilis.behaviour.people import Person, Trials
 from volatilis.behaviour.responses._base import Moment, ResponseModel
-from volatilis.behaviour.responses.circle import without_direction
-from volatilis.behaviour.situations import contexts_of, elements_of, inner_family
+from volatilis.behaviour.responses.prediction import without_direction
+from volatilis.behaviour.situations import CHOSEN, NO_NUMBERS, contexts_of, elements_of, inner_family
 from volatilis.families import Transitions
 from volatilis.families._base import Family
 from volatilis.learners._base import Learner, State

@@ -12,11 +12,16 @@ does.
 
 from volatilis._core.fields import Positive, Probability, Real
 from volatilis.behaviour.responses._base import NonNegative, Share, estimate, response, uncertainty
-from volatilis.behaviour.responses.arms import Arms
-from volatilis.behaviour.responses.choice import Softmax
-from volatilis.behaviour.responses.circle import CircularNoise
-from volatilis.behaviour.responses.habits import ChoiceHabits, Habits
-from volatilis.behaviour.responses.prediction import Confidence, GaussianNoise, LaplaceNoise, UnderBelief, log_normal
+from volatilis.behaviour.responses.choice import Arms, Softmax
+from volatilis.behaviour.responses.prediction import (
+    CircularNoise,
+    Confidence,
+    GaussianNoise,
+    LaplaceNoise,
+    UnderBelief,
+    log_normal,
+)
+from volatilis.behaviour.responses.registry import ChoiceHabits, Habits
 from volatilis.behaviour.responses.slider import CensoredNoise, TruncatedNoise
 
 __all__ = [
