@@ -80,7 +80,7 @@ def _family(name: str) -> Json:
 def _learner(record: LearnerRecord) -> Json:
     return {
         "class": record.cls.__name__,
-        "title": record.title + (" (original)" if record.original else ""),
+        "title": _title(record) + (" (original)" if record.original else ""),
         "sentence": record.sentence,
         "keeps": record.keeps,
         "parameters": [_parameter(record, one) for one in record.parameters],
@@ -89,6 +89,11 @@ def _learner(record: LearnerRecord) -> Json:
         "made_for": record.made_for is not None,
         "change": change_rule(record),
     }
+
+
+def _title(record: LearnerRecord) -> str:
+    """As in figures; the paper's abbreviations, such as pf, in words."""
+    return record.title if len(record.title) > 3 else record.name.replace("-", " ").capitalize()
 
 
 def _parameter(record: LearnerRecord, one: Parameter) -> Json:
