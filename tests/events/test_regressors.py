@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from tests.helpers.command_line import refused, succeeded
-from volatilis.events.regressors import Scopes, is_constant, scaled
+from volatilis.events.request import Scopes, is_constant, scaled
 from volatilis.trials import Column
 
 from .example import TRIALS, expected, run, trials

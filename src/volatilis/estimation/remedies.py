@@ -191,4 +191,4 @@ def _prior_quantile(family: Family, values: np.ndarray, q: float) -> float:
 
 
 def _percent(share: float) -> str:
-    return f"{100.0 * share:.2g} %"
+    return f"{100.0 * share:.3g} %" if share >= 0.995 else f"{100.0 * share:.2g} %"  # 100 %, not 1e+02 %

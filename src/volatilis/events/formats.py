@@ -19,8 +19,7 @@ from collections.abc import Callable, Container, Sequence
 import numpy as np
 
 from volatilis._core.fields import given_fields
-from volatilis.events.regressors import Regressor
-from volatilis.events.request import EventsRequest
+from volatilis.events.request import EventsRequest, Regressor
 from volatilis.events.runs import TRIAL_TYPE, Run
 from volatilis.learners._base import Learner
 from volatilis.tables import TableError

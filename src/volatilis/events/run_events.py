@@ -11,8 +11,7 @@ import numpy as np
 from volatilis._core.files import staged
 from volatilis._core.terminal import console_of, plain
 from volatilis.events.formats import WRITERS, check_formats, sidecar
-from volatilis.events.regressors import is_constant, left_out
-from volatilis.events.request import EventsRequest, check_request
+from volatilis.events.request import EventsRequest, check_request, is_constant, left_out
 from volatilis.events.runs import Run, check_columns, name_notes, onset_notes, parts_of, runs_of
 from volatilis.tables import counted, open_table
 from volatilis.trials import Result, Summary, Watcher, compute

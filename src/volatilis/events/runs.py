@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from volatilis.events.regressors import Regressor, Scopes, chosen, scaled
-from volatilis.events.request import EventsRequest
+from volatilis.events.request import EventsRequest, Regressor, Scopes, chosen, scaled
 from volatilis.tables import TableError, column_named, counted, numbers, texts
 from volatilis.trials import Result
 from volatilis.trials.groups import Key, shown, split
