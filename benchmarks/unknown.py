@@ -35,10 +35,13 @@ WORLDS: dict[str, tuple[Any, float, dict[str, float]]] = {
     "exponential": (vl.Exponential(3.0, 2.0), 0.05, {}),
     "vonmises": (vl.VonMises(10.0, 0.0, 0.5, 360.0), 0.05, {"period": 360.0}),
 }
+MADE_BY = {"coverage": "volatilis.estimation.estimate", "price": "volatilis.learners.averaged"}
 STEPS = (1_000, 10_000)
 P_CS = vl.Unknown(count=12)
 NOISE_GRIDS = {GAUSSIAN: vl.Unknown(count=40, low=0.05, high=10.0), CATEGORICAL: vl.Unknown(count=20, low=0.004, high=16.0)}
 HYPOTHESES = 10
+MORE = {0.0001: 6, 0.001: 2}  # times as many sequences where p_c is at most this
+FIRST_SEED = 20_000  # the grids of the noise were chosen on others
 COUNTS = (5, 10, 20, 40)
 
 
@@ -74,6 +77,11 @@ def coverage_table(results: Mapping[str, list[dict[str, float]]]) -> str:
 # --- the price of not knowing ----------------------------------------------------------------------------------------------
 
 
+def sequences_of(p_c: float, seeds: int) -> int:
+    """More where changes are rare, since few changes then decide about a sequence."""
+    return seeds * next((factor for rate, factor in MORE.items() if p_c <= rate), 1)
+
+
 def one_cell(task: str, noise: float, p_c: float, seed: int) -> dict[str, float]:
     """Summed squared errors of the one that knows and the one that does not, over the second half up to each number of steps."""
     family: Any = vl.Gaussian(noise) if task == GAUSSIAN else vl.Categorical(CATEGORIES, noise)
@@ -88,29 +96,34 @@ def one_cell(task: str, noise: float, p_c: float, seed: int) -> dict[str, float]
     return sums
 
 
-def price_table(results: Mapping[tuple[str, float, float], list[dict[str, float]]]) -> str:
-    seeds = len(next(iter(results.values())))
+def price_table(results: Mapping[tuple[str, float, float], list[dict[str, float]]], seeds: int) -> str:
     ratios = {cell: [_ratio(found, steps) for steps in STEPS] for cell, found in results.items()}
-    late = [one[1] for one in ratios.values()]
-    worse = [f"{t}, {n:g}, {p:g}: {one[1]:.3f}" for (t, n, p), one in ratios.items() if one[1] > 1.05]
-    within = sum(one <= 1.05 for one in late)
+    within = [sum(one[i][0] <= 1.05 for one in ratios.values()) for i in range(len(STEPS))]
+    worse = [f"{t}, {n:g}, {p:g}: {one[1][0]:.3f} ({one[1][1]:.3f})" for (t, n, p), one in ratios.items() if one[1][0] > 1.05]
+    more = ", ".join(f"{seeds * factor} where p_c is {rate:g}" for rate, factor in MORE.items())
     lines = [
         f"`python -m benchmarks.unknown price --seeds {seeds} --write`: squared error of `Averaged(Merge(n={HYPOTHESES}))` that",
         f"knows neither p_c ({P_CS.count} values from 1e-5 to 0.5) nor the noise (sigma: 40 values from 0.05 to 10; s: 20 values",
         f"from 0.004 to 16), divided by that of `Merge(n={HYPOTHESES})` that knows both; over observations 501 to 1,000 and",
-        f"5,001 to 10,000 of {seeds} sequences a cell.",
+        f"5,001 to 10,000 of {seeds} sequences a cell ({more}); standard errors (jackknife over sequences) in brackets.",
         "",
-        f"Within 5 % at 10,000 observations: {within} of {len(late)} cells. Not: {'; '.join(worse) or 'none'}.",
+        f"Within 5 % at 10,000 observations: {within[1]} of {len(ratios)} cells ({within[0]} at 1,000). "
+        f"Not: {'; '.join(worse) or 'none'}.",
         "",
         "| task | noise | p_c | after 1,000 | after 10,000 |",
         "|---|---|---|---|---|",
     ]
-    lines += [f"| {t} | {n:g} | {p:g} | {one[0]:.3f} | {one[1]:.3f} |" for (t, n, p), one in ratios.items()]
+    for (t, n, p), one in ratios.items():
+        lines.append(f"| {t} | {n:g} | {p:g} | " + " | ".join(f"{ratio:.3f} ({error:.3f})" for ratio, error in one) + " |")
     return "\n".join(lines)
 
 
-def _ratio(found: list[dict[str, float]], steps: int) -> float:
-    return sum(one[f"does_not_{steps}"] for one in found) / sum(one[f"knows_{steps}"] for one in found)
+def _ratio(found: list[dict[str, float]], steps: int) -> tuple[float, float]:
+    """The ratio of the summed errors, and its standard error: a sequence left out at a time."""
+    above, below = (np.array([one[f"{name}_{steps}"] for one in found]) for name in ("does_not", "knows"))
+    without = (above.sum() - above) / (below.sum() - below)
+    error = np.sqrt((len(found) - 1) / len(found) * np.sum((without - without.mean()) ** 2))
+    return float(above.sum() / below.sum()), float(error)
 
 
 # --- what a grid of k costs ------------------------------------------------------------------------------------------------
@@ -154,7 +167,7 @@ def computed(what: str, function: Any, calls: Mapping[str, tuple[Any, ...]], opt
                 pathlib.Path(options.store)
                 / f"{what}-{digest(LENGTH, STEPS, P_CS, *NOISE_GRIDS.values(), HYPOTHESES)[:16]}.jsonl"
             )
-            made_by = sources.digest("volatilis.estimation.estimate", "volatilis.learners.averaged")
+            made_by = sources.digest(MADE_BY[what])
             store = stack.enter_context(Store(path, made_by, dict, dict))
         queue = stack.enter_context(Processes(worker_count(options.workers)))
         return run_kept(queue, function, calls, store, lambda share: print(f"{what}: {share:.0%}", flush=True))
@@ -175,9 +188,10 @@ def main() -> None:
         text = coverage_table({world: [found[f"{world} {n}"] for n in range(options.sets)] for world in WORLDS})
     elif options.what == "price":
         cells = [(task, noise, p_c) for task in NOISES for noise in NOISES[task] for p_c in RATES]
-        calls = {f"{cell} {seed}": (*cell, seed) for cell in cells for seed in range(options.seeds)}
+        seeds = {cell: range(FIRST_SEED, FIRST_SEED + sequences_of(cell[2], options.seeds)) for cell in cells}
+        calls = {f"{cell} {seed}": (*cell, seed) for cell in cells for seed in seeds[cell]}
         found = computed("price", one_cell, calls, options)
-        text = price_table({cell: [found[f"{cell} {seed}"] for seed in range(options.seeds)] for cell in cells})
+        text = price_table({cell: [found[f"{cell} {seed}"] for seed in seeds[cell]] for cell in cells}, options.seeds)
     else:
         text = grids_table()
     print(text)

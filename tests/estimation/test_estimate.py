@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from typing import Any
 
@@ -13,6 +14,7 @@ import volatilis as vl
 from tests.oracles import conjugate
 from tests.oracles.enumeration import enumerate_histories
 from volatilis.estimation.evidence import joined, log_evidence
+from volatilis.estimation.texts import candidates, without_auto
 
 TRUE = vl.Gaussian(sigma=2.0, mu_0=30.0, sigma_0=9.0)
 
@@ -140,7 +142,7 @@ def test_a_wrong_family_is_named(y: np.ndarray) -> None:
     ("y", "family", "message"),
     [
         ([5.0] * 50, vl.Gaussian, "all 50 observations are 5.0"),
-        ([1.0], vl.Gaussian, "1 observations say nothing"),
+        ([1.0], vl.Gaussian, "1 observation says nothing"),
         ([math.nan] * 10, vl.Gaussian, "all of 10 are missing"),
         ([], vl.Gaussian, "no observation"),
         ([1.0, 2.0, 3.0], vl.Exponential(1.0, 1.0), "nothing is unknown"),
@@ -177,3 +179,103 @@ def test_every_family_can_be_estimated(name: str) -> None:
         assert one.value - 2.1 * (one.value - one.low) < true < one.value + 2.1 * (one.high - one.value) or (
             abs(math.log(true / one.value)) < 2.1 * math.log(one.high / one.low) / 2 if one.low > 0 else False
         )
+
+
+# --- which world is it? ------------------------------------------------------------------------------------------------------
+
+
+def autoregressive(phi: float, length: int, seed: int) -> np.ndarray:
+    noise, y = np.random.default_rng(seed).normal(size=length), np.zeros(length)
+    for t in range(1, length):
+        y[t] = phi * y[t - 1] + noise[t]
+    return y
+
+
+def test_outliers_and_autocorrelation_are_among_the_candidates_and_win_where_they_are_true(y: np.ndarray) -> None:
+    rng = np.random.default_rng(3)
+    spikes = (rng.random(200) < 0.08) * rng.normal(0.0, 60.0, 200)
+    found = vl.estimate(y[:200] + spikes)
+    assert isinstance(found.family, vl.Contaminated)
+    assert found.best.check.fits
+    assert abs(found.best["sigma"].value - 2.0) < 4 * found.best["sigma"].error
+    assert found.best["p_o"].low < np.mean(np.abs(spikes) > 6.0) < found.best["p_o"].high  # those that stand out of the noise
+    found = vl.estimate(1e3 * autoregressive(0.9, 200, 5), ["gaussian", "ar:1"])
+    assert isinstance(found.family, vl.AutoRegression)
+    assert found.behind[1] > 5.0
+    assert [one.observations for one in found] == [199] * 2  # the first is conditioned on, by all
+
+
+def test_evidences_of_different_families_are_of_the_same_observations() -> None:
+    """Against sums over runs, without the observations that an autoregression has no past for."""
+    y = sampled(60, 4)
+    y[20] = np.nan
+    found = vl.estimate(y, [vl.Gaussian(2.0, 30.0, 9.0), vl.AutoRegression(2)], check=False)
+    for one in found:
+        trace = vl.run(vl.Merge(one.family, one.p_c, 20), y, missing="elapse")
+        counted = np.ones(60, dtype=bool)
+        counted[[0, 1, 20, 21, 22]] = False
+        assert one.log_evidence == pytest.approx(float(np.sum(trace.log_predictive[counted])), abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([0, 1, 1, 0, 1], ("bernoulli", "transitions:k=2")),
+        ([True, False, True], ("bernoulli", "transitions:k=2")),
+        ([0, 3, 1, 2, 2, 0, 1], ("poisson", "contaminated:poisson", "categorical:k=4", "transitions:k=4")),
+        ([0, 13, 1, 22, 2, 0, 1], ("poisson", "contaminated:poisson", "gaussian")),
+        ([0.5, 1.5, math.nan, 2.25], ("gaussian", "contaminated:gaussian")),
+        ([-0.5, 1.5, 2.25], ("gaussian", "contaminated:gaussian")),
+    ],
+)
+def test_candidates_fit_the_kind_of_the_observations(values: list[float], expected: tuple[str, ...]) -> None:
+    found = candidates([np.array(values, dtype=float)])
+    assert found[: len(expected)] == expected
+    assert ("exponential" in found) == (values[0] == 0.5)
+
+
+def test_candidates_of_angles_and_of_named_symbols() -> None:
+    angles, *_ = vl.ChangingEnvironment(vl.VonMises(20.0, period=360.0), 0.1).sample(2000, seed=1)
+    assert candidates([np.asarray(angles) % 360.0]) == ("vonmises:period=360.0", "contaminated:vonmises:period=360.0")
+    assert candidates([np.zeros(4)], categories=3) == ("categorical:k=3", "transitions:k=3")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("gaussian:auto", "gaussian"),
+        ("gaussian:sigma=auto,mu_0=3", "gaussian:mu_0=3,sigma_0=1.0"),
+        ("contaminated:gaussian:auto", "contaminated:gaussian"),
+        ("contaminated:gaussian:sigma=2;p_o=auto", "contaminated:gaussian:sigma=2,mu_0=0.0,sigma_0=1.0;spread=1.0"),
+        ("ar:1", "autoregression:order=1"),
+        ("contaminated:gaussian:auto;p_o=0.1", "contaminated:gaussian;p_o=0.1"),
+    ],
+)
+def test_auto_in_texts(text: str, expected: str) -> None:
+    assert without_auto(text) == expected
+
+
+def test_contexts() -> None:
+    family = vl.Given(vl.Gaussian(1.0, 0.0, 8.0), 2)
+    x = np.arange(200) % 2
+    y, *_ = vl.ChangingEnvironment(family, 0.05).sample(200, seed=2, given=x)
+    found = vl.estimate(y, "given:gaussian", given=x, check=False)
+    assert found.notes[0] == "contexts = 2: as many as the largest number tells"
+    assert abs(found["sigma"].value - 1.0) < 4 * found["sigma"].error
+    assert found.family.contexts == 2
+    read = vl.Environment._from(json.loads(found.to_json()))  # a family of families goes through a file
+    assert read.family == found.family
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((["a", "b"],), "no numbers"),
+        (([[1.0, 2.0], [2.0, 1.0]], vl.Contaminated), "made of another family"),
+        (([1.0, 2.0, 3.0], "given:gaussian"), "contexts must be given"),
+        (([1.0, 2.0, 3.0], []), "needs a family"),
+    ],
+)
+def test_bad_worlds_are_clear_errors(arguments: Any, message: str) -> None:
+    with pytest.raises((ValueError, TypeError), match=message):
+        vl.estimate(*arguments)

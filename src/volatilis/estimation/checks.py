@@ -12,7 +12,7 @@ from volatilis.estimation import laws
 from volatilis.estimation.angles import NAMES, Wrapping, wrapping
 from volatilis.estimation.errors import prior_errors
 from volatilis.estimation.laws import Deviation, deviations
-from volatilis.estimation.models import P_CS, Data, Measured, best, described, first_of
+from volatilis.estimation.models import P_CS, Data, Measured, as_rows, best, described, first_of
 from volatilis.estimation.remedies import Misfit, explain
 from volatilis.families._base import Family
 from volatilis.families._kinds import RECORDS
@@ -165,14 +165,9 @@ def check_model(
 
     Raises TypeError for a family that has no `predictive_cdf`.
     """
-    whole = family
-    if sequences and not family.lacks("without_past"):  # a family whose context is the past as one of rows
-        steps = events if events is not None else [np.zeros(len(y), dtype=np.uint8) for y in sequences]
-        rows = [family.without_past(y, e) for y, e in zip(*first_of(sequences, steps), strict=True)]
-        family, sequences, events = rows[0][0], [one[1] for one in rows], [one[2] for one in rows]
     if family.lacks("predictive_cdf"):
         raise TypeError(
-            f"{type(whole).__name__} does not define predictive_cdf(beliefs, i, y, k, v, around), which one-step errors need"
+            f"{type(family).__name__} does not define predictive_cdf(beliefs, i, y, k, v, around), which one-step errors need"
         )
     if not sequences:
         raise ValueError("there is no sequence to check")
@@ -182,7 +177,7 @@ def check_model(
     base = best(family, p_cs, data)
     seen = int(sum(one.n for one in base.sums)) // family.coordinates()
     misfits = _misfits(family, data, base, alpha) if seen >= laws.FEWEST else ()
-    return Check(misfits, whole, base.p_c, seen, base.errors)
+    return Check(misfits, family, base.p_c, seen, base.errors)
 
 
 # --- what is wrong, and why ----------------------------------------------------------------------------------------------
@@ -219,7 +214,8 @@ def _prior(family: Family, data: Data, alpha: float) -> Deviation | None:
 
     Each one alone has the law that the prior predicts, so the smallest of n is below a / n with probability a at most.
     """
-    depth = np.concatenate([_depth(family, y, e) for y, e in zip(*data, strict=True)])
+    inner, rows = as_rows(family, data)
+    depth = np.concatenate([_depth(inner, y, e) for y, e in zip(*rows, strict=True)])
     share = float(np.mean(depth < OUTER))
     p_value = min(1.0, depth.size * float(depth.min()))
     return Deviation(laws.PRIOR, share, OUTER, p_value) if p_value < alpha and share > MANY else None

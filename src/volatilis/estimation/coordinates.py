@@ -116,5 +116,5 @@ class Point(NamedTuple):
 
 def spread_of(sequences: Sequence[np.ndarray]) -> float:
     """The standard deviation of all observations, the unit of locations; 1 where that means nothing."""
-    values = np.concatenate([np.asarray(one, dtype=float) for one in sequences])
-    return float(np.std(values)) or 1.0 if values.ndim == 1 else 1.0
+    values = np.concatenate([np.ravel(np.asarray(one, dtype=float)) for one in sequences])
+    return float(np.nanstd(values)) or 1.0

@@ -109,9 +109,8 @@ class Environment:
 
     def title(self) -> str:
         """One line: which family, how many observations."""
-        name = self.text.partition(":")[0] if ":" in self.text else self.text
         several = "" if self.sequences == 1 else f" in {self.sequences:,} sequences"
-        return f"{name}, {self.observations:,} observations{several}, {METHODS[self.method]}"
+        return f"{kind_of(self.family)}, {self.observations:,} observations{several}, {METHODS[self.method]}"
 
     def __str__(self) -> str:
         rows = [("", "value", "error", "95 % interval"), *map(_row, self.estimates)]
@@ -206,9 +205,14 @@ def _number(value: float | None) -> float:
 
 @dataclass(frozen=True)
 class Environments(Sequence[Environment]):
-    """Several families for the same observations, the best first. Only the best is checked."""
+    """Several families for the same observations, the best first. Only the best is checked, and has intervals by search.
+
+    environments    all of them
+    behind          by how many nats each is behind the best: log evidence, averaged over the priors
+    """
 
     environments: tuple[Environment, ...]
+    behind: tuple[float, ...]
 
     def __getitem__(self, index: Any) -> Any:
         return self.environments[index]
@@ -218,23 +222,49 @@ class Environments(Sequence[Environment]):
 
     @property
     def best(self) -> Environment:
+        """The one of the highest evidence, which is checked."""
         return self.environments[0]
 
+    @property
+    def family(self) -> Family:
+        """The best one's, to build learners with."""
+        return self.best.family
+
+    @property
+    def p_c(self) -> float:
+        """The best one's."""
+        return self.best.p_c
+
     def __str__(self) -> str:
-        top = self.best.log_marginal
         width = max(len(_name(one)) for one in self.environments)
         lines = ["compared by log evidence, averaged over the priors; the best is 0"]
-        lines += [f"  {_name(one).ljust(width)}  {one.log_marginal - top:10.2f}" for one in self.environments]
+        lines += [
+            f"  {_name(one).ljust(width)}  {0.0 - nats:10.2f}" for one, nats in zip(self.environments, self.behind, strict=True)
+        ]
         return "\n".join([*lines, "", str(self.best)])
 
 
 def _name(one: Environment) -> str:
-    return one.title().partition(",")[0]
+    return kind_of(one.family)
+
+
+def kind_of(family: Family) -> str:
+    """Which family it is, without its numbers: contaminated:gaussian, autoregression:1."""
+    name, inner, fields = _parts(family)
+    of = kind_of(inner) if inner is not None else str(fields["order"]) if fields.get("order", 0) and "k" not in fields else ""
+    return f"{name}:{of}" if of else name
 
 
 def family_text(family: Family) -> str:
     """A family as it is written: reads back to the same numbers."""
+    name, inner, fields = _parts(family)
+    own = ",".join(f"{key}={json.dumps(v.tolist()) if isinstance(v, np.ndarray) else repr(v)}" for key, v in fields.items())
+    text = ";".join(filter(None, (family_text(inner) if inner is not None else "", own)))
+    return f"{name}:{text}".replace(" ", "") if text else name
+
+
+def _parts(family: Family) -> tuple[str, Family | None, dict[str, Any]]:
+    """Its name, the family that it is made of, and its own parameters."""
     record = next(record for record in FAMILY_RECORDS.values() if record.cls is type(family))
     fields = given_fields(family)
-    texts = (f"{name}={json.dumps(v.tolist()) if isinstance(v, np.ndarray) else repr(v)}" for name, v in fields.items())
-    return f"{record.name}:{','.join(texts)}".replace(" ", "") if fields else record.name
+    return record.name, fields.pop("family", None), fields

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -12,13 +12,12 @@ import numpy as np
 from volatilis.estimation import search
 from volatilis.estimation.coordinates import Point, coordinates_of, spread_of
 from volatilis.estimation.environment import METHODS, Environment, Environments, Estimate, Profile
-from volatilis.estimation.evidence import Data, Evidence, joined
-from volatilis.estimation.unknowns import Unknowns, unknowns_of
-from volatilis.estimation.words import notes_of
+from volatilis.estimation.evidence import Data, Evidence
+from volatilis.estimation.observed import Door, Observed, families_of, is_auto, observed_as, same_observations, with_a_past
+from volatilis.estimation.unknowns import Unknowns
+from volatilis.estimation.words import PRIOR_SHARE, notes_of
 from volatilis.learners._grids import Unknown
-from volatilis.running.arguments import step_events
 from volatilis.running.drivers import OBSERVE, RESET
-from volatilis.running.pieces import Readouts
 
 FEWEST = 3  # observations that say anything
 START_P_C = (0.003, 0.03, 0.2)
@@ -27,8 +26,9 @@ LARGE = 25_000  # observations: beyond, a search begins with some of them
 
 def estimate(
     ys: object,
-    family: object,
+    family: object = "auto",
     *,
+    given: object = None,
     p_c: float | Unknown | None = None,
     method: str = "map",
     learner: str | None = None,
@@ -41,9 +41,12 @@ def estimate(
     """The environment that made these observations: values, errors and 95 % intervals of what is not known of it.
 
         ys           one sequence of observations, or several of one environment (a list of sequences, or an array of them)
-        family       a class (vl.Gaussian) or a text ("gaussian:sigma=10"): every parameter that is not given is unknown;
+        family       a class (vl.Gaussian) or a text ("gaussian:sigma=10", "contaminated:gaussian", "ar:1"): every parameter
+                     that is not given is unknown;
                      a family or a learner (vl.VarSMiLe(family, m=0.1)): the parameters marked with vl.unknown are, and p_c;
-                     a list of these: all are estimated and compared by their evidence
+                     a list of these: all are estimated and compared by their evidence;
+                     "auto": those that observations of this kind may come from, compared likewise
+        given        the context of each observation, as for `volatilis.run`; for several sequences one entry each, or None
         p_c          the change probability; unknown if it is not given
         method       "map": maximum a posteriori, with weak priors that are told; "ml": maximum evidence
         learner      a text, such as "varsmile:m=unknown", whose predictions are the evidence; next to exact if not given
@@ -53,8 +56,11 @@ def estimate(
         workers      threads; None takes one per core
         parameters   of the family or the learner, by name: a value, or vl.unknown
 
-    Returns an Environment (of a list, Environments, the best first): `.family` and `.p_c` build learners. Raises ValueError for
-    observations that say nothing: fewer than 3, or all the same.
+    Returns an Environment: `.family` and `.p_c` build learners. Of a list, and of "auto", Environments, the best first, with
+    `.best`, and its `.family` and `.p_c`. Families are compared on the same observations: those that an autoregression only
+    conditions on count for none.
+
+    Raises ValueError for observations that say nothing: fewer than 3, or all the same.
 
     >>> import volatilis as vl
     >>> y, *_ = vl.ChangingEnvironment(vl.Gaussian(sigma=2.0, mu_0=30.0, sigma_0=9.0), p_c=0.05).sample(500, seed=1)
@@ -64,78 +70,84 @@ def estimate(
     """
     if method not in METHODS:
         raise ValueError(f"method = {method!r} is not accepted; {' and '.join(map(repr, METHODS))} are")
-    given = dict(parameters) if p_c is None else {**parameters, "p_c": p_c}
-    several = isinstance(family, (list, tuple)) and not hasattr(family, "_fields")
-    families = list(family) if several else [family]  # type: ignore[call-overload]
-    if not families:
-        raise ValueError("estimate needs a family, such as vl.Gaussian")
-    observed = [_observed(ys, one, given, learner, reset, missing) for one in families]
-    scored = _same_observations(observed) if several else observed[0].data.scored
-    found = [_found(one._replace(data=one.data._replace(scored=scored)), method, workers) for one in observed]
-    found.sort(key=lambda one: -one[0].log_marginal)
-    best = _checked(*found[0]) if check else found[0][0]
-    return Environments((best, *(one for one, _ in found[1:]))) if several else best
-
-
-class Observed(NamedTuple):
-    """Observations as a model has them."""
-
-    model: Unknowns
-    data: Data
-
-
-def _observed(
-    ys: object, family: object, given: Mapping[str, object], learner: str | None, reset: object, missing: str
-) -> Observed:
-    model = unknowns_of(family, given, ys)
-    model = model if learner is None else model.predicted_by(learner)
-    template = model.template.family
-    vector = template.observations([])[0].ndim
-    sequences, many = _sequences(ys, vector)
-    resets = reset if many else [reset]
-    resets = [None] * len(sequences) if reset is None else list(resets)  # type: ignore[call-overload]
-    if len(resets) != len(sequences):
-        raise ValueError(
-            f"estimate: reset has {len(resets)} entries for {len(sequences)} sequences; one per sequence is accepted"
-        )
-    values, events = [], []
-    for i, (y, marks) in enumerate(zip(sequences, resets, strict=True)):
-        try:
-            encoded, absent = template.observations(y)
-        except (ValueError, TypeError) as error:
-            raise type(error)(f"sequence {i}: {error}" if many else str(error)) from None
-        values.append(encoded)
-        events.append(step_events(absent, marks, missing, i if many else None))
-    return Observed(model, joined(values, events))
-
-
-def _sequences(ys: object, dimensions: int) -> tuple[list[Any], bool]:
-    """One sequence or many: told by how many dimensions there are beyond those of one."""
-    if isinstance(ys, np.ndarray):
-        return (list(ys), True) if ys.ndim > dimensions else ([ys], False)
-    entries = list(ys)  # type: ignore[call-overload]
-    deep = [np.ndim(one) for one in entries[:1] if one is not None]
-    return (entries, True) if deep and deep[0] + 1 > dimensions else ([ys], False)
-
-
-def _same_observations(observed: Sequence[Observed]) -> np.ndarray:
-    """Which observations count: those that every family predicts (an autoregression is only conditioned on its first)."""
-    scored = np.ones(observed[0].data.events.size, dtype=np.uint8)
-    for model, data in observed:
-        out = Readouts(model.template, 0, ("run_length",)).advance(data.values, data.events)
-        scored &= ~np.isnan(out.log_p) | (data.events % RESET != OBSERVE)
-    return scored
+    several = is_auto(family) or (isinstance(family, (list, tuple)) and not hasattr(family, "_fields"))
+    chosen = families_of(ys, family, given) if several else [family]
+    known = dict(parameters) if p_c is None else {**parameters, "p_c": p_c}
+    door = Door(ys, given, reset, missing)
+    made = [observed_as(door, one, known, learner) for one in chosen]
+    made, left_out = with_a_past(made) if is_auto(family) else (made, ())
+    scored = same_observations(made)
+    made = [one._replace(data=one.data._replace(scored=scored)) for one in made]
+    found = sorted(_compared(made, method, workers), key=lambda one: -one.log_marginal)
+    first, notes = found[0], left_out
+    if first.data.observations < made[0].data.observations:
+        notes = (*notes, f"families were compared on the first {first.data.observations:,} observations")
+        first = _found(next(one for one in made if one.model is first.model), method, workers)
+    best = first.environment(searched=True)
+    best = _checked(best, first.data) if check else best
+    best = replace(best, notes=(*best.notes, *notes))
+    if not several:
+        return best
+    behind = tuple(found[0].log_marginal - one.log_marginal for one in found)
+    return Environments((best, *(one.environment(searched=False) for one in found[1:])), behind)
 
 
 # --- one family --------------------------------------------------------------------------------------------------------
 
 
-def _found(observed: Observed, method: str, workers: int | None) -> tuple[Environment, Data]:
+class Found(NamedTuple):
+    """The highest point of one family's evidence."""
+
+    model: Unknowns
+    data: Data
+    method: str
+    point: Point
+    evidence: Evidence
+    values: search.Values
+    peak: search.Peak
+    log_evidence: float
+    log_marginal: float
+
+    def environment(self, searched: bool) -> Environment:
+        """Its parameters; without a search their intervals are quadratic, and what data cannot tell is not said."""
+        point, values = self.point, self.values
+        draws = _draws(point, self.peak.u, self.data)
+        told = [searched and not self._is_prior(i) for i in range(len(point.coordinates))]
+        peak = search.with_intervals(values, point.coordinates, self.peak, draws, told)
+        learner = point.learner(peak.u)
+        assert learner is not None  # the peak is one of the points that were tried
+        return Environment(
+            family=learner.family,
+            p_c=learner.change_probability(),
+            estimates=_estimates(point, peak),
+            log_evidence=self.log_evidence,
+            log_marginal=self.log_marginal,
+            observations=self.data.observations,
+            sequences=self.data.begins,
+            method=self.method,
+            priors=tuple(one.prior_text() for one in point.coordinates) if self.method == "map" else (),
+            notes=(*self.model.notes, *(notes_of(point, peak, self.evidence, self.method) if searched else ())),
+            profile_of=lambda name, count: _profile(values, point, peak, name, count),
+        )
+
+    def _is_prior(self, i: int) -> bool:
+        """Whether what is known of a parameter is the weak prior's, which is a parabola."""
+        return self.method == "map" and bool(self.peak.covariance[i, i] > (PRIOR_SHARE * self.point.coordinates[i].prior_sd) ** 2)
+
+
+def _compared(made: Sequence[Observed], method: str, workers: int | None) -> list[Found]:
+    """Each family; of several those of a large table on some of it, which tells them apart."""
+    some = len(made) > 1 and made[0].data.observations > LARGE
+    return [_found(one._replace(data=one.data.first()) if some else one, method, workers) for one in made]
+
+
+def _found(observed: Observed, method: str, workers: int | None) -> Found:
     model, data = observed
     _check_data(model, data)
     sequences = data.sequences()
     template = model.from_data(sequences)
-    point = Point(coordinates_of(template, model.unknown, spread_of(sequences)), template)
+    spread = spread_of([template.family.as_observed(one) for one in sequences])
+    point = Point(coordinates_of(template, model.unknown, spread), template)
     evidence = Evidence(point.learner, data, workers)
 
     def values_on(some: Evidence) -> search.Values:
@@ -151,22 +163,14 @@ def _found(observed: Observed, method: str, workers: int | None) -> tuple[Enviro
         starts, searches = [search.highest(some, point.coordinates, starts)], 1
     peak = search.described(values, point.coordinates, search.highest(values, point.coordinates, starts, searches))
     log_evidence = float(evidence.of([peak.u])[0])
-    learner = point.learner(peak.u)
-    assert learner is not None  # the peak is one of the points that were tried
-    environment = Environment(
-        family=learner.family,
-        p_c=learner.change_probability(),
-        estimates=_estimates(point, peak),
-        log_evidence=log_evidence,
-        log_marginal=_log_marginal(point, peak, log_evidence, data.observations),
-        observations=data.observations,
-        sequences=data.begins,
-        method=method,
-        priors=tuple(one.prior_text() for one in point.coordinates) if method == "map" else (),
-        notes=(*model.notes, *notes_of(point, peak, evidence, method)),
-        profile_of=lambda name, count: _profile(values, point, peak, name, count),
-    )
-    return environment, data
+    log_marginal = _log_marginal(point, peak, log_evidence, data.observations)
+    return Found(model, data, method, point, evidence, values, peak, log_evidence, log_marginal)
+
+
+def _draws(point: Point, u: np.ndarray, data: Data) -> float:
+    """How many draws of the prior the observations had: beginnings, and the changes to expect."""
+    learner = point.learner(u)
+    return data.begins + (0.0 if learner is None else learner.change_probability()) * data.observations
 
 
 def _check_data(model: Unknowns, data: Data) -> None:
@@ -175,11 +179,12 @@ def _check_data(model: Unknowns, data: Data) -> None:
         raise ValueError(f"there is no observation: all of {steps:,} are missing" if steps else "there is no observation")
     if data.observations < FEWEST:
         raise ValueError(
-            f"{data.observations} observations say nothing about an environment; {FEWEST} are the least, hundreds better"
+            f"{'1 observation says' if data.observations == 1 else '2 observations say'} nothing about an environment; "
+            f"{FEWEST} are the least, hundreds better"
         )
     if not model.unknown:
         raise ValueError("nothing is unknown: mark a parameter with vl.unknown, or leave p_c out")
-    seen = data.values[data.events % RESET == OBSERVE]
+    seen = model.template.family.as_observed(data.values[data.events % RESET == OBSERVE])
     if seen.dtype.kind == "f" and np.all(seen == seen[0]):
         value = seen[0] if seen.ndim == 1 else seen[0].tolist()
         raise ValueError(f"all {len(seen):,} observations are {value}: data that do not vary say nothing about their noise")

@@ -77,14 +77,21 @@ def reference(family: Family, p_c: float) -> Learner:
     return Merge(family, p_c, HYPOTHESES)
 
 
+def as_rows(family: Family, data: Data) -> tuple[Family, Data]:
+    """A family whose context is the past as one of rows, and its observations as these; any other as it is."""
+    rows = [family.without_past(y, e) for y, e in zip(*data, strict=True)]
+    return (rows[0][0], Data([one[1] for one in rows], [one[2] for one in rows])) if rows else (family, data)
+
+
 def best(family: Family, p_cs: Sequence[float], data: Data) -> Measured:
     """With the change probability of largest evidence."""
-    runs = {p_c: _errors(family, p_c, data) for p_c in dict.fromkeys(p_cs)}
+    inner, rows = as_rows(family, data)
+    runs = {p_c: _errors(inner, p_c, rows) for p_c in dict.fromkeys(p_cs)}
     evidences = {p_c: float(np.nansum(log_predictive(run.log_p, run.log_p_0, p_c))) for p_c, run in runs.items()}
     p_c = max(evidences, key=lambda one: evidences[one])
-    ends = np.cumsum([len(e) for e in data.events])[:-1]
+    ends = np.cumsum([len(e) for e in rows.events])[:-1]
     errors, rates = np.split(runs[p_c].u, ends), np.split(runs[p_c].gamma, ends)
-    sums = [sums_of(u, rate, e >= RESET, p_c) for u, rate, e in zip(errors, rates, data.events, strict=True)]
+    sums = [sums_of(u, rate, e >= RESET, p_c) for u, rate, e in zip(errors, rates, rows.events, strict=True)]
     return Measured(family, p_c, sums, evidences[p_c], tuple(errors))
 
 

@@ -124,14 +124,24 @@ def _other_family(fault: Deviation, family: Family) -> str:
     accepted = family.accepted_numbers()
     whole = accepted is not None and accepted.whole and not _are_counts(family)
     if fault.kind == laws.AUTOCORRELATED:
-        other = "transitions (each symbol depends on the one before)" if whole else "autoregression of order 1"
-    elif fault.kind in (laws.TAILS, laws.BACK):
+        other = _with_more_past(family, whole)
+    elif fault.kind in (laws.TAILS, laws.BACK) and not family.splits():
         other = f"contaminated, this one with outliers (p_o about {max(fault.found, 1e-3):.1g})"
+    elif fault.kind in (laws.TAILS, laws.BACK):
+        other = "none here; leave out or cap what is far from its neighbours, or take logarithms if the numbers are positive"
     elif fault.kind == laws.OVERDISPERSED:
         other = "gaussian-unknown-variance, which learns how much counts vary (of their square roots, if they are small)"
     else:
         other = "gaussian-unknown-variance, if the size of the noise changes"
     return f"No parameters of this family mend that; one that may: {other}"
+
+
+def _with_more_past(family: Family, whole: bool) -> str:
+    order = getattr(family, "order", 0) if family.memory_size() else 0
+    if whole:
+        return f"transitions{f' of order {order + 1}' if order else ' (each symbol depends on the one before)'}"
+    season = "; or take a season or a trend out first (differences to the same time of the day or week before)"
+    return f"autoregression of order {order + 1}{season}"
 
 
 def _misfit(deviation: Deviation, base: Measured, data: Data, remedy: str) -> Misfit:
@@ -164,6 +174,9 @@ def _prior_message(family: Family, data: Data, share: float) -> str:
     values = np.concatenate(data.observed())
     if values.ndim > 1:
         return f"{_percent(share)} of the observations lie where the prior expects 0.1 %"
+    if family.memory_size():
+        reach = f"from {values.min():.4g} to {values.max():.4g}"
+        return f"{_percent(share)} of the observations, which reach {reach}, lie where the prior expects 0.1 %"
     low, high = (_prior_quantile(family, values, q) for q in (0.0005, 0.9995))
     middle = f"observations reach from {values.min():.4g} to {values.max():.4g} (median {np.median(values):.4g})"
     return f"the prior is contradicted: {middle}, where the prior expects 99.9 % between {low:.4g} and {high:.4g}"

@@ -12,13 +12,15 @@ from typing import NamedTuple
 
 import numpy as np
 
+from volatilis._core.records import LOG, LOGIT
 from volatilis.estimation.coordinates import Coordinate
 
 Values = Callable[[Sequence[np.ndarray]], np.ndarray]  # minus the log evidence, less the log prior, of several points at once
 STEP = 1e-3  # of differences, in a search
 DROP = 1.9207  # nats below the highest point: the ends of a 95 % interval
 STEEP = 2.995732  # nats, -log 0.05: beyond it a one-sided bound, where the highest point is at the end of the range
-PARABOLA = (1.5, 2.5)  # a drop within this at the quadratic interval's ends is a parabola's
+PARABOLA = (0.7, 1.45)  # what falls at the quadratic interval's ends, as a share of a parabola's: within this it is one
+FEWEST_DRAWS = 3.0  # of a prior: with fewer an interval would have no end
 CEILING = 1e12
 
 
@@ -58,7 +60,7 @@ def highest(values: Values, coordinates: Sequence[Coordinate], starts: Sequence[
 
 
 def described(values: Values, coordinates: Sequence[Coordinate], u: np.ndarray) -> Peak:
-    """The highest point near u, with its errors and intervals."""
+    """The highest point near u, with its errors; its intervals are not yet known."""
     low, high = np.array([c.low for c in coordinates]), np.array([c.high for c in coordinates])
     at_end = (u < low + 0.05) | (u > high - 0.05)
     inside = np.flatnonzero(~at_end)
@@ -77,9 +79,7 @@ def described(values: Values, coordinates: Sequence[Coordinate], u: np.ndarray) 
         if not there < value - 1e-7:
             break
         u, value = moved, there
-    return _with_intervals(
-        values, coordinates, Peak(u, value, covariance, np.full(u.size, np.nan), np.full(u.size, np.nan), at_end)
-    )
+    return Peak(u, value, covariance, np.full(u.size, np.nan), np.full(u.size, np.nan), at_end)
 
 
 def _derivatives(values: Values, u: np.ndarray, value: float, free: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -125,26 +125,49 @@ def _inverse(curvature: np.ndarray) -> np.ndarray | None:
 # --- intervals -----------------------------------------------------------------------------------------------------------
 
 
-def _with_intervals(values: Values, coordinates: Sequence[Coordinate], peak: Peak) -> Peak:
+def with_intervals(values: Values, coordinates: Sequence[Coordinate], peak: Peak, draws: float, searched: Sequence[bool]) -> Peak:
+    """`draws` says how many draws of the prior there were; the intervals that are not searched are quadratic."""
     low, high = peak.u.copy(), peak.u.copy()
-    for i in range(peak.u.size):
-        low[i], high[i] = (_end(values, coordinates, peak, i, sign) for sign in (-1.0, 1.0))
+    for i, one in enumerate(coordinates):
+        drop = STEEP if peak.at_end[i] else drop_of(one, float(peak.covariance[i, i]), draws)
+        if searched[i]:
+            low[i], high[i] = (_end(values, coordinates, peak, i, sign, drop) for sign in (-1.0, 1.0))
+        else:
+            reach = math.sqrt(2.0 * drop * peak.covariance[i, i]) if peak.covariance[i, i] > 0.0 else math.inf
+            low[i], high[i] = max(peak.u[i] - reach, one.low), min(peak.u[i] + reach, one.high)
     return peak._replace(low=low, high=high)
 
 
-def _end(values: Values, coordinates: Sequence[Coordinate], peak: Peak, i: int, sign: float) -> float:
+def drop_of(one: Coordinate, variance: float, draws: float) -> float:
+    """How far the evidence falls at the ends of an interval: 1.92 nats where much is known.
+
+    What is known of a prior rests on as many draws of it as there were changes and beginnings; with n of them the interval is
+    that of Student's t with n - 1 degrees of freedom, sqrt(n / (n - 1)) times as wide. A size, such as that of the noise, whose
+    logarithm has the variance 1 / (2 n), rests on n. Probabilities have the usual interval.
+    """
+    from scipy.stats import t
+
+    if one.scale == LOGIT.name:
+        return DROP
+    told = 0.5 / variance if one.scale == LOG.name and variance > 0.0 else 0.0
+    n = max(draws, told, FEWEST_DRAWS)
+    return 0.5 * float(t.ppf(0.975, n - 1.0)) ** 2 * n / (n - 1.0)
+
+
+def _end(values: Values, coordinates: Sequence[Coordinate], peak: Peak, i: int, sign: float, drop: float) -> float:
     """One end of an interval: of the parabola, if the evidence is one; else where the profile has fallen far enough."""
     bounds = coordinates[i].low, coordinates[i].high
     if peak.at_end[i] and (sign < 0.0) == (peak.u[i] - bounds[0] < bounds[1] - peak.u[i]):
         return bounds[0] if sign < 0.0 else bounds[1]
-    drop = STEEP if peak.at_end[i] else DROP
     variance = peak.covariance[i, i]
     if np.isfinite(variance) and not peak.at_end[i]:
-        reach = math.sqrt(2.0 * DROP * variance)
+        reach = math.sqrt(2.0 * drop * variance)
         along = peak.covariance[:, i] / variance * (sign * reach)  # the others follow as the parabola says
         end = peak.u + np.where(np.isfinite(along), along, 0.0)
-        if bounds[0] < end[i] < bounds[1] and PARABOLA[0] < float(values([end])[0]) - peak.value < PARABOLA[1]:
-            return float(end[i])
+        if bounds[0] < end[i] < bounds[1]:
+            fallen = float(values([end])[0]) - peak.value
+            if PARABOLA[0] < fallen / drop < PARABOLA[1]:
+                return float(peak.u[i] + sign * reach * math.sqrt(drop / fallen))
     return profile_end(values, coordinates, peak, i, sign, drop)
 
 

@@ -7,11 +7,13 @@ With q = p + 1 the factor stands in rows 0 ... q^2 - 1, row by row: L in its fir
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
 from volatilis._compiler.registry import compiled_function
 from volatilis.families._base import Beliefs
+from volatilis.families._observations import noise_scale
 from volatilis.families._wishart import add_outer_product, degrees_of_freedom
 from volatilis.families.gaussian_unknown_variance import ENOUGH
 from volatilis.special import log, log_minus_digamma
@@ -107,3 +109,14 @@ def merge_regressions(beliefs: Beliefs, i: int, j: int, a: float, b: float, p: i
     chi[q * q - 1, i] = unit * math.sqrt(2.0 * alpha / w)
     chi[q * q, i] = alpha
     beliefs.nu[i] = 1.0 / (a / beliefs.nu[i] + b / beliefs.nu[j])
+
+
+def least_squares(sequences: Sequence[np.ndarray]) -> tuple[float, float, float]:
+    """Of rows (y, x): the mean square of the coefficients, not below what noise alone would let it be; the variance of what is
+    left, from differences of neighbours; and its mean."""
+    rows = np.concatenate(sequences)
+    y, x = rows[:, 0], rows[:, 1:]
+    b = np.linalg.lstsq(x - x.mean(axis=0), y - y.mean(), rcond=None)[0]
+    left = [one[:, 0] - one[:, 1:] @ b for one in sequences]
+    v = (noise_scale(np.concatenate([np.diff(one) for one in left])) or 1.0) ** 2
+    return max(float(np.mean(b * b)), v / (float(np.mean(x * x)) or 1.0)), v, float(np.mean(y - x @ b))

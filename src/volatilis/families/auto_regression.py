@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,11 +13,13 @@ from volatilis._core.fields import Positive, derived
 from volatilis.families._base import AcceptedNumbers
 from volatilis.families._chains import ChainTuple, chain
 from volatilis.families._kinds import AnyFamily, FamilyRecord
-from volatilis.families._observations import real_observations
+from volatilis.families._observations import level_and_spread, noise_scale, real_observations
 from volatilis.families.gaussian import Location
-from volatilis.families.gaussian_unknown_variance import PriorWeight
-from volatilis.families.linear_regression import LinearRegression, Shape
+from volatilis.families.gaussian_unknown_variance import ENOUGH, PriorWeight
+from volatilis.families.linear_regression import LinearRegression, OtherWeight, Shape
 from volatilis.families.transitions import Order
+
+USUAL = 0.5  # the size of a coefficient
 
 
 @chain(
@@ -28,7 +31,7 @@ from volatilis.families.transitions import Order
         observes="a finite number",
         likelihood=r"$y_t - \mu_0 \sim N(c + \sum_j a_j (y_{t-j} - \mu_0), v)$",
         theta="(c, a, v) (`c`, `a[1]`, ..., `v`)",
-        prior=r"$v \sim \mathrm{InverseGamma}(\alpha_0, \beta_0)$, $c, a_j \sim N(0, v / \kappa_0)$",
+        prior=r"$v \sim \mathrm{InverseGamma}(\alpha_0, \beta_0)$, $c \sim N(0, v / \kappa_0)$, $a_j \sim N(0, v / \kappa_x)$",
     )
 )
 class AutoRegression(ChainTuple):
@@ -38,10 +41,11 @@ class AutoRegression(ChainTuple):
     observations after a start, a reset or a gap are conditioned on, not scored.
 
         order     how many observations before it decide about the next
-        kappa_0   how many observations the prior of c and a is worth
+        kappa_0   how many observations the prior of c, and of a, is worth
         alpha_0   the shape of the prior of v: its mean exists above 1, its variance above 2
         beta_0    the scale of the prior of v, whose mean is beta_0 / (alpha_0 - 1)
         mu_0      is subtracted from y: where the observations are, roughly
+        kappa_x   a ~ N(0, v / kappa_x), where it is not kappa_0 as well (0): like v it has the unit of y squared
 
     >>> import volatilis as vl
     >>> learner = vl.VarSMiLe(vl.AutoRegression(order=1), m=0.1)
@@ -54,6 +58,7 @@ class AutoRegression(ChainTuple):
     alpha_0: Shape = 3.0
     beta_0: Positive = 2.0
     mu_0: Location = 0.0
+    kappa_x: OtherWeight = 0.0
     family: AnyFamily = derived()
 
     def write_row(self, memory: np.ndarray, past: int, at: int, y: float) -> None:
@@ -63,8 +68,8 @@ class AutoRegression(ChainTuple):
             memory[at + 2 + k] = memory[past + k] - self.mu_0
 
     @staticmethod
-    def _derive(order: int, kappa_0: float, alpha_0: float, beta_0: float, mu_0: float) -> dict[str, Any]:
-        return {"family": LinearRegression(order + 1, kappa_0, alpha_0, beta_0, mu_0)}
+    def _derive(order: int, kappa_0: float, alpha_0: float, beta_0: float, mu_0: float, kappa_x: float) -> dict[str, Any]:
+        return {"family": LinearRegression(order + 1, kappa_0, alpha_0, beta_0, mu_0, kappa_x)}
 
     @python_only
     def observations(self, ys: object) -> tuple[np.ndarray, np.ndarray]:
@@ -77,6 +82,12 @@ class AutoRegression(ChainTuple):
     @python_only
     def parameter_names(self) -> tuple[str, ...]:
         return ("c", *(f"a[{k + 1}]" for k in range(self.order)), "v")
+
+    @python_only
+    def plausible(self, sequences: Sequence[np.ndarray]) -> AutoRegression:
+        mean, spread = level_and_spread(np.concatenate(sequences))
+        v = (noise_scale(np.concatenate([np.diff(y) for y in sequences])) or 1.0) ** 2
+        return AutoRegression(self.order, v / max(spread * spread - v, v), ENOUGH, (ENOUGH - 1.0) * v, mean, v / (USUAL * USUAL))
 
     @python_only
     def sample_segment(

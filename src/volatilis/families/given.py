@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from volatilis.families._kinds import AnyFamily, FamilyRecord, FamilyTuple, Unde
 from volatilis.families._laws import Independent
 from volatilis.families._observations import (
     beliefs_in,
+    inner_observations,
     invalid_contexts,
     is_seen,
     observed_of,
@@ -278,6 +280,12 @@ class Given(FamilyTuple):
     def distribution(self, beliefs: Beliefs, i: int) -> Any:
         parts = [self.family.distribution(beliefs_in(self.family, beliefs, c), i) for c in range(self.contexts)]
         return Independent(parts, self.family.size())
+
+    @python_only
+    def plausible(self, sequences: Sequence[np.ndarray]) -> Given:
+        of_one = [rows[rows[:, 0] == c] for rows in sequences for c in np.unique(rows[:, 0])]
+        inner = [inner_observations(self.family, self.contexts, one) for one in of_one]
+        return self._replace(family=self.family.plausible(inner))
 
     @python_only
     def sample_parameter(self, rng: np.random.Generator) -> np.ndarray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import numpy as np
@@ -14,15 +15,18 @@ from volatilis.families._base import Beliefs
 from volatilis.families._kinds import FamilyRecord, FamilyTuple, family
 from volatilis.families._laws import NormalInverseGamma
 from volatilis.families._observations import real_observations, regressors, row_by_row
-from volatilis.families._regression import coefficients, half_square, length_of_step, merge_regressions
+from volatilis.families._regression import coefficients, half_square, least_squares, length_of_step, merge_regressions
 from volatilis.families._wishart import add_outer_product
 from volatilis.families.gaussian import Location, cauchy_cdf, log_cauchy
-from volatilis.families.gaussian_unknown_variance import PriorWeight
+from volatilis.families.gaussian_unknown_variance import ENOUGH, PriorWeight
 from volatilis.special import bounded, digamma, log, log_1p, log_gamma_ratio, student_cdf
 
 LOG_PI = math.log(math.pi)
 Regressors = Annotated[int, Rule(whole_number, lambda v: 1 <= v <= 100, "a whole number from 1 to 100")]
 Shape = Annotated[Positive, Range(LOG, 1e-2, 1e3, 1.0, 10.0)]
+OtherWeight = Annotated[
+    float, Rule(float, lambda v: 0.0 <= v < np.inf, "a finite number, 0 or above"), Range(LOG, 1e-4, 1e3, 0.05, 2.0)
+]
 
 
 @family(
@@ -52,6 +56,7 @@ class LinearRegression(FamilyTuple):
         alpha_0   the shape of the prior of v: its mean exists above 1, its variance above 2
         beta_0    the scale of the prior of v, whose mean is beta_0 / (alpha_0 - 1)
         mu_0      is subtracted from y
+        kappa_x   kappa_0 of all regressors but the first, where that is an intercept and the others have other units; 0: the same
 
     >>> import volatilis as vl
     >>> learner = vl.VarSMiLe(vl.LinearRegression(2), m=0.1)
@@ -66,6 +71,10 @@ class LinearRegression(FamilyTuple):
     alpha_0: Shape = 3.0
     beta_0: Positive = 2.0
     mu_0: Location = 0.0
+    kappa_x: OtherWeight = 0.0
+
+    def weight(self, r: int) -> float:
+        return self.kappa_x if r > 0 and self.kappa_x > 0.0 else self.kappa_0
 
     def whole(self, n: int) -> int:
         return n  # a column is a loop of its own
@@ -81,7 +90,7 @@ class LinearRegression(FamilyTuple):
         for row in range(q * q):
             beliefs.chi[row, i] = 0.0
         for r in range(self.p):
-            beliefs.chi[r * q + r, i] = math.sqrt(self.kappa_0)
+            beliefs.chi[r * q + r, i] = math.sqrt(self.weight(r))
         beliefs.chi[q * q - 1, i] = math.sqrt(2.0 * self.beta_0)
         beliefs.chi[q * q, i] = self.alpha_0
         beliefs.nu[i] = self.kappa_0
@@ -216,7 +225,7 @@ class LinearRegression(FamilyTuple):
         """Of the Student's t that the prior predicts with these regressors."""
         widening = 1.0
         for r in range(self.p):
-            widening += y[1 + r] * y[1 + r] / self.kappa_0
+            widening += y[1 + r] * y[1 + r] / self.weight(r)
         return math.sqrt(self.beta_0 * widening / self.alpha_0)
 
     def log_broad(self, spread: float, y: np.ndarray) -> float:
@@ -271,7 +280,12 @@ class LinearRegression(FamilyTuple):
     @python_only
     def sample_parameter(self, rng: np.random.Generator) -> np.ndarray:
         v = self.beta_0 / rng.standard_gamma(self.alpha_0)
-        return np.array([*rng.normal(0.0, math.sqrt(v / self.kappa_0), self.p), v])
+        return np.array([*(rng.normal(0.0, math.sqrt(v / self.weight(r))) for r in range(self.p)), v])
+
+    @python_only
+    def plausible(self, sequences: Sequence[np.ndarray]) -> LinearRegression:
+        size, v, mu_0 = least_squares(sequences)
+        return LinearRegression(self.p, v / size, ENOUGH, (ENOUGH - 1.0) * v, mu_0)
 
     @python_only
     def sample_segment(
@@ -287,5 +301,5 @@ class LinearRegression(FamilyTuple):
         self, spread: float, n: int, rng: np.random.Generator, given: np.ndarray | None, past: np.ndarray
     ) -> np.ndarray:
         x = regressors("LinearRegression", given, np.zeros(n, dtype=bool), self.p)
-        scale = np.sqrt(self.beta_0 * (1.0 + (x * x).sum(axis=1) / self.kappa_0) / self.alpha_0)
+        scale = np.sqrt(self.beta_0 * (1.0 + x * x @ [1.0 / self.weight(r) for r in range(self.p)]) / self.alpha_0)
         return self.mu_0 + spread * scale * rng.standard_cauchy(n)
