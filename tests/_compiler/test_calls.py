@@ -59,12 +59,14 @@ def test_compiled_code_knows_that_arrays_do_not_overlap() -> None:
 
 
 class Doubling(NamedTuple):
+    """With names of methods that families have: no others become known to the whole process."""
+
     factor: float
 
-    def never(self) -> bool:
+    def splits(self) -> bool:
         return False
 
-    def hardly_ever(self) -> bool:
+    def always_proper(self) -> bool:
         return self.factor > 1e300
 
 
@@ -80,10 +82,10 @@ def test_what_a_class_never_does_is_not_compiled() -> None:
 
     def excluded(holder: Holder, out: np.ndarray) -> None:
         doubling = holder.doubling
-        out[0] = input("a number") if doubling.never() else 2.0 * doubling.factor
+        out[0] = input("a number") if doubling.splits() else 2.0 * doubling.factor
 
     def possible(holder: Holder, out: np.ndarray) -> None:
-        out[0] = input("a number") if holder.doubling.hardly_ever() else 1.0
+        out[0] = input("a number") if holder.doubling.always_proper() else 1.0
 
     out = np.zeros(1)
     Call(excluded, Holder(Doubling(1.5)), out)()
