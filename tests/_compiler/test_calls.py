@@ -66,7 +66,7 @@ class Doubling(NamedTuple):
     def splits(self) -> bool:
         return False
 
-    def always_proper(self) -> bool:
+    def size(self) -> bool:
         return self.factor > 1e300
 
 
@@ -85,7 +85,7 @@ def test_what_a_class_never_does_is_not_compiled() -> None:
         out[0] = input("a number") if doubling.splits() else 2.0 * doubling.factor
 
     def possible(holder: Holder, out: np.ndarray) -> None:
-        out[0] = input("a number") if holder.doubling.always_proper() else 1.0
+        out[0] = input("a number") if holder.doubling.size() else 1.0
 
     out = np.zeros(1)
     Call(excluded, Holder(Doubling(1.5)), out)()
