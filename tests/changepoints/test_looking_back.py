@@ -213,3 +213,18 @@ def test_ends_that_do_not_agree_are_not_believed(monkeypatch: pytest.MonkeyPatch
     expected = vl.changes(y, learner).probability
     monkeypatch.setattr(evidence, "SMALL", 1.0)
     np.testing.assert_array_equal(vl.changes(y, learner).probability, expected)
+
+
+def test_a_chain_begins_with_observations_that_are_not_scored() -> None:
+    """The most probable segmentation of an autoregression is the most frequent draw, as often as its probability says."""
+    rng = np.random.default_rng(3)
+    y = np.r_[rng.normal(0.0, 0.3, 8), rng.normal(6.0, 0.3, 6)]
+    y[5] = np.nan
+    found = vl.changes(y, vl.ExactBayes(vl.AutoRegression(1), 0.05), missing="elapse")
+    draws = collections.Counter(tuple(points) for points in found.draw(4000, seed=1))
+    (likely, count), *_ = draws.most_common(1)
+    assert likely == tuple(found.points)
+    p = math.exp(found.log_probability)
+    assert abs(count / 4000 - p) < 4.0 * math.sqrt(p * (1.0 - p) / 4000)
+    law = found.number()
+    np.testing.assert_allclose(law @ np.arange(law.size), found.expected_number, rtol=1e-9)

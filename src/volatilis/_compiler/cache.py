@@ -35,10 +35,10 @@ SOURCES = (
     *("special/", "surprise", "running/drivers", "running/pieces", "running/beliefs", "estimation/errors", "families/"),
     *("estimation/evidence", "learners/", "behaviour/responses/", "behaviour/situations", "behaviour/drivers"),
     *(
-        "changepoints/counting",
+        "changepoints/alarms",
         "changepoints/drivers",
         "changepoints/evidence",
-        "changepoints/ringing",
+        "changepoints/blocks",
         "_compiler/",
         "_core/fields",
     ),

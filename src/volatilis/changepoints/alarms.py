@@ -15,16 +15,16 @@ import numpy as np
 
 from volatilis._compiler import Call
 from volatilis._core.files import whole_file
-from volatilis.changepoints.ringing import HEAD, PLACE, ring
 from volatilis.learners._base import Learner
 from volatilis.running.arguments import checked_learner, checked_within
-from volatilis.running.drivers import Outputs
+from volatilis.running.drivers import Array, Outputs
 from volatilis.running.state_files import StateFileError, from_data, to_data
 from volatilis.running.steps import Step
 from volatilis.running.traces import Trace
 
 STATISTICS = ("recent_change", "log_bayes_factor_surprise", "adaptation_rate")
 FORMAT, VERSION = "volatilis-alarms", 1
+RINGING, QUIET, PLACE, HEAD = range(4)  # of a key: whether an event lasts, how long it is quiet, the place of the next hit, hits
 
 
 class Alarm(NamedTuple):
@@ -210,6 +210,27 @@ class KeyedAlarms:
         if count > len(self._memory):
             more = np.zeros((max(count, 2 * len(self._memory)) - len(self._memory), self._memory.shape[1]))
             self._memory = np.concatenate([self._memory, more])
+
+
+def ring(rule: Array, memory: Array, numbers: Array, values: Array, observed: Array, rang: Array) -> None:
+    """A line after the other; compiled. rule: threshold, release, cool-down, k, n."""
+    threshold, release, cool_down, least, n = rule[0], rule[1], rule[2], rule[3], int(rule[4])
+    for j in range(values.size):
+        if observed[j] == 0:
+            continue
+        key, hits = numbers[j], 0.0
+        memory[key, HEAD + int(memory[key, PLACE])] = 1.0 if values[j] > threshold else 0.0
+        memory[key, PLACE] = (memory[key, PLACE] + 1.0) % n
+        for k in range(n):
+            hits += memory[key, HEAD + k]
+        if hits < least and not values[j] > release:
+            memory[key, RINGING] = 0.0
+        if memory[key, QUIET] > 0.0:
+            memory[key, QUIET] -= 1.0
+        elif hits >= least and memory[key, RINGING] == 0.0:
+            rang[j] = 1
+            memory[key, RINGING] = 1.0
+            memory[key, QUIET] = cool_down
 
 
 class Rate(NamedTuple):

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from volatilis._compiler.registry import compiled_function, compiled_methods
+from volatilis.changepoints.evidence import Found, Levels, step_evidence
 from volatilis.learners._recent import N
 from volatilis.running.drivers import ELAPSE, OBSERVE, Array, advance
 from volatilis.special import log, uniform
@@ -45,33 +46,6 @@ class Rows(NamedTuple):
     memo: Array
 
 
-@compiled_methods
-class Found(NamedTuple):
-    """What looking back collects beside a(o), for the segmentation that was found; index n or o.
-
-    own, older   w_n of the start of the segment that observation n - 1 is in, and of the segment before
-    near, far    w_m(o), with m the end of the segment of o, and the end of the next one
-    """
-
-    first: Array  # where the segment of observation n - 1 begins, for n >= 1
-    before: Array  # where the one before it begins; -1 where there is none
-    ends: Array  # whether a segment ends at n
-    own: Array
-    older: Array
-    near: Array
-    far: Array
-
-
-@compiled_methods
-class Levels(NamedTuple):
-    """What is believed where a segment ends, n, that began at firsts[n] >= 0: means and variances (N + 1, size)."""
-
-    firsts: Array
-    share: Array
-    means: Array
-    variances: Array
-
-
 # --- compiled ---------------------------------------------------------------------------------------------------------------
 
 
@@ -82,8 +56,11 @@ def run_forward(learner: Any, state: Any, ys: Array, events: Array, progress: Ar
             progress[0] = t
             return
         if events[t] == OBSERVE:
+            before = state.recent[N]
             info = learner.observe(state, ys[t])
             n = int(state.recent[N])
+            if n == before:  # what a chain begins with is conditioned on
+                continue
             way.steps[n - 1] = t
             way.evidence[n - 1] = step_evidence(info, way.logs[0], way.logs[1])
             way.live[n] = extend_best(state, n, way)
@@ -91,14 +68,6 @@ def run_forward(learner: Any, state: Any, ys: Array, events: Array, progress: Ar
         elif events[t] == ELAPSE:
             learner.pass_time(state, ys[t])
     progress[0] = events.size
-
-
-@compiled_function
-def step_evidence(info: Any, log_change: float, log_stay: float) -> float:
-    """log (p_c P(y; pi_0) + (1 - p_c) P(y; pi)), from the adaptation rate: without losing the smaller of the two."""
-    if info.gamma < 0.5:
-        return log_stay + info.log_p - log(1.0 - info.gamma)
-    return log_change + info.log_p_0 - log(info.gamma)
 
 
 @compiled_function

@@ -18,12 +18,11 @@ import numpy as np
 
 from volatilis._compiler import Call
 from volatilis._compiler.registry import compiled_function, compiled_methods
-from volatilis.changepoints.drivers import Found, Levels, step_evidence
 from volatilis.learners import ExactBayes
 from volatilis.learners._base import Learner
 from volatilis.learners._hypotheses import hypotheses
 from volatilis.running.drivers import ELAPSE, OBSERVE, SKIP, Array
-from volatilis.special import exp
+from volatilis.special import exp, log
 
 SMALL = 1e-12  # hypotheses are dropped below at most this: what both ends drop must not matter
 AGREE = 1e-9  # nats by which the evidence from both ends may differ
@@ -36,6 +35,33 @@ class Steps(NamedTuple):
     evidence: Array
     stay: Array
     change: Array
+
+
+@compiled_methods
+class Found(NamedTuple):
+    """What looking back collects beside a(o), for the segmentation that was found; index n or o.
+
+    own, older   w_n of the start of the segment that observation n - 1 is in, and of the segment before
+    near, far    w_m(o), with m the end of the segment of o, and the end of the next one
+    """
+
+    first: Array  # where the segment of observation n - 1 begins, for n >= 1
+    before: Array  # where the one before it begins; -1 where there is none
+    ends: Array  # whether a segment ends at n
+    own: Array
+    older: Array
+    near: Array
+    far: Array
+
+
+@compiled_methods
+class Levels(NamedTuple):
+    """What is believed where a segment ends, n, that began at firsts[n] >= 0: means and variances (N + 1, size)."""
+
+    firsts: Array
+    share: Array
+    means: Array
+    variances: Array
 
 
 def is_reversible(learner: Learner) -> bool:
@@ -88,6 +114,14 @@ def walk(learner: Learner, values: np.ndarray, steps: np.ndarray, logs: Steps, f
 
 
 # --- compiled ---------------------------------------------------------------------------------------------------------------
+
+
+@compiled_function
+def step_evidence(info: Any, log_change: float, log_stay: float) -> float:
+    """log (p_c P(y; pi_0) + (1 - p_c) P(y; pi)), from the adaptation rate: without losing the smaller of the two."""
+    if info.gamma < 0.5:
+        return log_stay + info.log_p - log(1.0 - info.gamma)
+    return log_change + info.log_p_0 - log(info.gamma)
 
 
 def run_evidence(learner: Any, state: Any, ys: Array, events: Array, progress: Array, logs: Array, out: Array) -> None:

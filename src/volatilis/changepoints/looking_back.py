@@ -11,8 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from volatilis._core.seeds import generator_key, seed_sequence
-from volatilis.changepoints.blocks import Block, Change, found_changes, look_at
-from volatilis.changepoints.counting import binomial, numbers
+from volatilis.changepoints.blocks import Block, Change, binomial, found_changes, look_at, numbers
 from volatilis.families._kinds import UndefinedError
 from volatilis.learners import ExactBayes, MessagePassing, StratifiedResampling
 from volatilis.learners._base import Learner

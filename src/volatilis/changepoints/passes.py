@@ -20,8 +20,6 @@ import numpy as np
 
 from volatilis._compiler import Call
 from volatilis.changepoints.drivers import (
-    Found,
-    Levels,
     Rows,
     Way,
     draw_back,
@@ -29,7 +27,7 @@ from volatilis.changepoints.drivers import (
     run_again,
     run_forward,
 )
-from volatilis.changepoints.evidence import from_both_ends, is_reversible, log_chances
+from volatilis.changepoints.evidence import Found, Levels, from_both_ends, is_reversible, log_chances
 from volatilis.learners._base import Learner, State
 from volatilis.learners._recent import N, counter
 
