@@ -118,7 +118,8 @@ def delays(rings: Rings, shift: float, count: int = SEQUENCES) -> str:
         after = np.flatnonzero(rang[BEFORE:])
         if not rang[:BEFORE].any():
             found.append(after[0] + 1 if after.size else AFTER)
-    return f"{np.mean(found):.3g} ± {np.std(found) / np.sqrt(len(found)):.2g}"
+    mean, error = float(np.mean(found)), float(np.std(found) / np.sqrt(len(found)))
+    return " ± ".join(f"{x:,.0f}" if x >= 100 else f"{x:.{digits}g}" for x, digits in ((mean, 3), (error, 2)))
 
 
 def ours(rule: vl.AlarmRule, quiet: np.ndarray, rate: float) -> list[str]:

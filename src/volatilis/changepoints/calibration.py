@@ -19,7 +19,7 @@ from volatilis.learners._base import Learner
 from volatilis.running import run
 from volatilis.running.arguments import Seed, checked_learner, labelled
 
-WITHIN = 200  # of the newest observations: near the best for shifts of half a standard deviation and more
+WITHIN, RARE = (200, 400), 5e-4  # of the newest observations, for shifts from half a standard deviation on; 400 for rarer alarms
 ALARMS = 400  # simulated false alarms: a standard error of 5 %
 MOST = 20_000_000  # simulated observations
 LENGTH = 50_000  # of a simulated sequence at most: the rate rises by a fifth in the first thousands of observations
@@ -94,7 +94,7 @@ def calibrate(
     learner        such as Merge(family, p_c, n=20); None with a log: Gaussian observations with what the log itself shows
     y              a log in which nothing, or little, changed; without one the rate holds for data from the model only
     false_alarms   onsets of alarms per observation while nothing changes
-    statistic, within, cool_down, k, n      of the rule (`AlarmRule`); within is 200 if not given
+    statistic, within, cool_down, k, n      of the rule (`AlarmRule`); within: 200, rare alarms 400
     seed           of the simulation; the same seed gives the same threshold
 
     With a log the threshold comes from simulation if the log agrees with it, else from the log's own quantiles.
@@ -113,7 +113,7 @@ def calibrate(
         raise ValueError(f"false_alarms = {false_alarms!r} is not accepted; it must be above 0 and at most 0.1 per observation")
     if learner is None and y is None:
         raise ValueError("calibrate needs a learner, or a log y to make one for")
-    within = WITHIN if within is None and statistic == "recent_change" else within
+    within = WITHIN[false_alarms < RARE] if within is None and statistic == "recent_change" else within
     rule = AlarmRule(0.0, statistic, within=within, cool_down=cool_down, k=k, n=n)
     log = None if y is None else labelled(y)[0]
     fitted = checked_learner(learner) if learner is not None else learner_for(log)

@@ -69,7 +69,10 @@ def calibrate(
     learner: options.Learner,
     false_alarms: Rate = "1/10000",
     within: Annotated[
-        int | None, typer.Option(min=1, help="The alarm rings on a change among so many of the newest observations; 200.")
+        int | None,
+        typer.Option(
+            min=1, help="The alarm rings on a change among so many of the newest observations; 200, or 400 for rare alarms."
+        ),
     ] = None,
     out: Annotated[str | None, typer.Option(metavar="FILE.json", help="For volatilis watch --alarms FILE.json.")] = None,
     trials: options.Trials,
