@@ -49,6 +49,7 @@ EVERYTHING = """
 """
 
 
+@pytest.mark.timeout(1200)  # half a minute of processor time, which a busy machine stretches
 def test_the_ordinary_way_gives_the_same_bits(tmp_path: pathlib.Path) -> None:
     """run, run_many, Stream, divergences, a user's family and fits."""
     workshop = Workshop(tmp_path / "work", vl.cache_directory())  # whose kernels other tests need too

@@ -95,7 +95,7 @@ class Workshop:
     def run(self, program: str, **environment: str) -> Any:
         """What the program printed last, read as JSON; its warnings in `stderr`."""
         process = self.start("-c", textwrap.dedent(program), **environment)
-        output, self.stderr = process.communicate(timeout=240)
+        output, self.stderr = process.communicate(timeout=600)
         assert process.returncode == 0, self.stderr[-2000:]
         return json.loads(output.splitlines()[-1])
 
