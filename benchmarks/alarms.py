@@ -230,7 +230,8 @@ def main() -> None:
         lines += ["| " + " | ".join(row) + " |" for row in rows_of(rate)]
         print("\n".join(lines), flush=True)
     if options.write:
-        PAGE.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        _, mark, rest = PAGE.read_text(encoding="utf-8").partition("\nWith the window that")  # the words below the tables stay
+        PAGE.write_text("\n".join(lines) + "\n" + mark + rest, encoding="utf-8")
 
 
 if __name__ == "__main__":
