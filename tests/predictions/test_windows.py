@@ -75,7 +75,7 @@ def test_other_units_give_the_same_trials() -> None:
 def test_a_learner_without_a_belief_and_another_family_are_refused() -> None:
     with pytest.raises(ValueError, match="Leaky has no belief"):
         believe(vl.Leaky(vl.Gaussian(1.0), 0.5), np.zeros(3))
-    with pytest.raises(ValueError, match="the family 'Bernoulli' is not accepted"):
+    with pytest.raises(ValueError, match="the family 'bernoulli' is not accepted"):
         believe(vl.VarSMiLe(vl.Bernoulli(), 0.1), np.zeros(3))
 
 
