@@ -11,6 +11,7 @@ import argparse
 import os
 import pathlib
 import platform
+import resource
 import shutil
 import subprocess
 import sys
@@ -22,7 +23,7 @@ PLATFORMS = {  # the tag of a wheel, and the levels of processor whose kernels i
     "x86_64": ("manylinux_2_17_x86_64.manylinux2014_x86_64", ("x86-64-v2", "x86-64-v3", "x86-64-v4")),
     "aarch64": ("manylinux_2_17_aarch64.manylinux2014_aarch64", ("aarch64",)),
 }
-LIMIT = 2.0  # seconds for the first `volatilis run`
+LIMIT = 2.0  # seconds for the first `volatilis run`: of the processor, since a busy machine stretches those of the clock
 TABLE = "outcome\n" + "".join(f"{value}\n" for value in (0.2, -0.1, 0.4, 3.1, 2.9, 3.3))
 
 
@@ -54,8 +55,8 @@ def add_kernels(wheel: pathlib.Path, machine: str, kernels: pathlib.Path, out: p
         return pathlib.Path(shutil.copy(tagged, out))
 
 
-def try_it(wheel: pathlib.Path, learner: str, family: str) -> float:
-    """Install the wheel in an empty environment, and take the time of the first `volatilis run` there."""
+def try_it(wheel: pathlib.Path, learner: str, family: str) -> tuple[float, float]:
+    """Install the wheel in an empty environment: the time of the first `volatilis run` there, by the clock and of the processor."""
     with tempfile.TemporaryDirectory() as folder:
         place = pathlib.Path(folder)
         environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}  # nothing of this checkout
@@ -65,12 +66,18 @@ def try_it(wheel: pathlib.Path, learner: str, family: str) -> float:
         run(*pip, wheel, cwd=place, env=environment)
         (place / "table.csv").write_text(TABLE)
         command = [place / "env" / "bin" / "volatilis", "run", "table.csv", "--family", family, "--learner", learner]
-        start = time.perf_counter()
+        start, used = time.perf_counter(), _processor_time()
         run(*command, "--out", "surprise.csv", cwd=place, env=environment)
-        taken = time.perf_counter() - start
+        taken = time.perf_counter() - start, _processor_time() - used
         if (place / "cache").exists() and any((place / "cache").iterdir()):
             sys.exit("the wheel compiled what it should carry")
         return taken
+
+
+def _processor_time() -> float:
+    """Of all processes that this one has started and that have ended."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 def main() -> None:
@@ -90,9 +97,11 @@ def main() -> None:
     run(sys.executable, "-m", "twine", "check", "--strict", *sorted(out.iterdir()))
     here = wheels.get(platform.machine())
     if here is not None and sys.platform == "linux":
-        taken = try_it(here, "varsmile:m=0.1", "gaussian:sigma=0.5")
-        print(f"the first volatilis run of {here.name} in an empty environment: {taken:.2f} s")
-        if taken > LIMIT:
+        clock, processor = try_it(here, "varsmile:m=0.1", "gaussian:sigma=0.5")
+        print(
+            f"the first volatilis run of {here.name} in an empty environment: {clock:.2f} s, {processor:.2f} s of the processor"
+        )
+        if processor > LIMIT:
             sys.exit(f"that is more than {LIMIT} s")
     for path in sorted(out.iterdir()):
         print(f"{path.name}: {path.stat().st_size / 1e6:.1f} MB")
