@@ -56,7 +56,7 @@ def add_kernels(wheel: pathlib.Path, machine: str, kernels: pathlib.Path, out: p
 
 
 def try_it(wheel: pathlib.Path, learner: str, family: str) -> tuple[float, float]:
-    """Install the wheel in an empty environment: the time of the first `volatilis run` there, by the clock and of the processor."""
+    """Install the wheel in an empty environment: the time of the first `volatilis run` there, by clock and of the processor."""
     with tempfile.TemporaryDirectory() as folder:
         place = pathlib.Path(folder)
         environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}  # nothing of this checkout
