@@ -151,6 +151,12 @@ class Engine:
         request, columns = self.request, table.columns
         named = dict(request.named)
         by = request.by if request.by is not None else tuple(name for name in GROUPING if name in named or name in columns)
+        for name in ("subject", "session"):
+            if name in named and not {name, named[name]} & set(by):
+                raise ValueError(
+                    f"--{name} {named[name]} has no effect beside --by {','.join(by) or 'none'}, which joins what that column tells apart; "
+                    f"write --by {','.join((name, *by))}, or leave --{name} out"
+                )
         trial = request.trial if request.trial is not None else "trial" if "trial" in columns else "none"
 
         def find(name: str, use: str) -> str:
