@@ -68,7 +68,7 @@ def test_a_column_of_subjects_that_would_group_nothing_is_refused(tmp_path: path
     """Two people in one condition would otherwise be one sequence, without a word."""
     frame = table().rename(columns={"subject": "who"}).assign(condition="x")
     wrong = request_for(tmp_path / "trials.csv", frame, by=("condition",), named=(("subject", "who"),))
-    with pytest.raises(ValueError, match="--subject who has no effect beside --by condition.* write --by subject,condition"):
+    with pytest.raises(ValueError, match=r"--subject who has no effect beside --by condition.* write --by subject,condition"):
         compute(wrong)
     right = request_for(tmp_path / "trials.csv", frame, by=("subject", "condition"), named=(("subject", "who"),))
     assert compute(right).summary.groups == 2

@@ -154,7 +154,8 @@ class Engine:
         for name in ("subject", "session"):
             if name in named and not {name, named[name]} & set(by):
                 raise ValueError(
-                    f"--{name} {named[name]} has no effect beside --by {','.join(by) or 'none'}, which joins what that column tells apart; "
+                    f"--{name} {named[name]} has no effect beside --by {','.join(by) or 'none'}, "
+                    "which joins what that column tells apart; "
                     f"write --by {','.join((name, *by))}, or leave --{name} out"
                 )
         trial = request.trial if request.trial is not None else "trial" if "trial" in columns else "none"
