@@ -7,5 +7,17 @@ from volatilis.running.state_files import StateFileError
 from volatilis.running.steps import Step
 from volatilis.running.stream import Stream
 from volatilis.running.traces import Trace, Traces
+from volatilis.running.weights import Weights
 
-__all__ = ["Belief", "ModelMismatchWarning", "StateFileError", "Step", "Stream", "Trace", "Traces", "run", "run_many"]
+__all__ = [
+    "Belief",
+    "ModelMismatchWarning",
+    "StateFileError",
+    "Step",
+    "Stream",
+    "Trace",
+    "Traces",
+    "Weights",
+    "run",
+    "run_many",
+]

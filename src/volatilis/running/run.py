@@ -25,6 +25,7 @@ from volatilis.running.arguments import Seed, checked_learner, columns_of, label
 from volatilis.running.beliefs import LearnedParameter, run_parameter
 from volatilis.running.drivers import Outputs, lock_step_outputs
 from volatilis.running.traces import Trace, Traces
+from volatilis.running.weights import Weights, run_weights
 
 Sequences = np.ndarray | list[np.ndarray]  # one array of equally long sequences, or a list of any
 LOCK_STEP_COLUMNS = 64  # sequences side by side: enough to fill vector registers, few enough to stay in the first cache
@@ -49,9 +50,9 @@ def run(
     readouts  which of the trace's readouts will be needed: None is all; fewer take less time and memory
     given     the context of each observation, for a family that has contexts: docs/how-to/contexts.md
 
-    Returns a `Trace`, one array per readout. Raises TypeError where `learner` is none, and ValueError, with the place and the
-    value, where an observation is not accepted. Warns with `ModelMismatchWarning` where the prior is far from the observations;
-    `volatilis.check` looks closer.
+    Returns a `Trace`, one array per readout; `trace.weights()` has the filter's weights. Raises TypeError where `learner` is none,
+    and ValueError, with the place and the value, where an observation is not accepted. Warns with `ModelMismatchWarning` where
+    the prior is far from the observations; `volatilis.check` looks closer.
 
     >>> import volatilis as vl
     >>> trace = vl.run(vl.VarSMiLe(vl.Gaussian(sigma=0.5, sigma_0=2.0), m=0.1), [0.2, -0.1, 3.0])
@@ -67,8 +68,8 @@ def run(
     key = generator_key(seed)
     out = _run_one(learner, key, values, events, wanted)
     warn_of_prior(learner, values, absent, out.log_p_0)
-    again = Rerun(learner, key, values, events)
-    return Trace(learner, out, values, absent, again, again.recent, again.parameter, index)
+    again = Rerun(learner, key, values, events, index)
+    return Trace(learner, out, values, absent, again, again.recent, again.parameter, index, again.weights)
 
 
 def run_many(
@@ -137,6 +138,7 @@ class Rerun:
     key: int
     values: np.ndarray
     events: np.ndarray
+    index: Any = None
 
     def __call__(self, name: str) -> np.ndarray:
         return pieces.Divergences(self.learner, self.key, name).advance(self.values, self.events)
@@ -148,6 +150,10 @@ class Rerun:
     def parameter(self, name: str) -> LearnedParameter:
         """What is known of a parameter after each step."""
         return run_parameter(self.learner, self.key, name, self.values, self.events)
+
+    def weights(self, least: float) -> Weights:
+        """What the filter gave to each time of the last change."""
+        return run_weights(self.learner, self.key, self.values, self.events, least, self.index)
 
 
 def _run_one(learner: Learner, key: int, values: np.ndarray, events: np.ndarray, readouts: tuple[str, ...]) -> Outputs:
@@ -170,9 +176,10 @@ class ManyRuns:
     index: Any = None
 
     def __call__(self, i: int) -> Trace:
-        rerun = Rerun(self.learner, self.keys[i], self.values[i], self.events[i])
         values, absent = self.values[i], self.absents[i]
-        return Trace(self.learner, self.outputs_of(i), values, absent, rerun, rerun.recent, rerun.parameter, self.index)
+        again = Rerun(self.learner, self.keys[i], values, self.events[i], self.index)
+        out = self.outputs_of(i)
+        return Trace(self.learner, out, values, absent, again, again.recent, again.parameter, self.index, again.weights)
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from volatilis.running.arguments import checked_within
 from volatilis.running.beliefs import LearnedParameter
 from volatilis.running.drivers import Outputs
 from volatilis.running.steps import Readouts, defined_readouts, undefined
+from volatilis.running.weights import Weights
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,13 +49,15 @@ class Trace(Readouts[np.ndarray]):
         recent: Callable[[int, bool], Outputs] | None = None,
         parameters: Callable[[str], LearnedParameter] | None = None,
         index: Any = None,
+        weights: Callable[[float], Weights] | None = None,
     ) -> None:
         self._learner, self._outputs, self._divergences = learner, outputs, divergences
-        self._again, self._parameters = recent, parameters
+        self._again, self._parameters, self._weigh = recent, parameters, weights
         self._index = index
         self._values, self._missing = values, missing
         self._computed: dict[str, np.ndarray] = {}
         self._recent: dict[tuple[int, bool], Outputs] = {}
+        self._weights: dict[float, Weights] = {}
 
     def __len__(self) -> int:
         return len(self._values)
@@ -91,7 +94,7 @@ class Trace(Readouts[np.ndarray]):
 
         >>> import volatilis as vl
         >>> vl.run(vl.Merge(vl.Gaussian(sigma=1.0), p_c=0.01, n=5), [0.1, -0.2, 0.3, 5.0, 5.2]).recent_change(within=3).round(2)
-        array([0.  , 0.01, 0.02, 0.28, 0.95])
+        array([0.  , 0.01, 0.02, 0.26, 0.97])
         """
         return self._recent_readouts(within, False).recent
 
@@ -110,6 +113,25 @@ class Trace(Readouts[np.ndarray]):
                 raise AttributeError("this trace came in pieces, so it has no recent_change; run(learner, y) gives one that has")
             self._recent[asked] = self._again(*asked)
         return self._recent[asked]
+
+    def weights(self, least: float = 0.0) -> Weights:
+        """What the filter gave to each time of the last change, after each step; computed when first asked for, then kept.
+
+        least   smaller weights are left out: fewer take less memory, 12 bytes each. 0 keeps all
+
+        Returns `Weights`: `at(t)` has the times and their weights, `to_array()` and `to_xarray()` are dense. Raises
+        UndefinedError for a learner that does not weigh times of changes, ValueError for more than 50,000,000 weights.
+
+        >>> import volatilis as vl
+        >>> weights = vl.run(vl.ExactBayes(vl.Gaussian(sigma=0.5, sigma_0=3.0), p_c=0.1), [0.1, -0.2, 5.0, 5.2]).weights()
+        >>> weights.to_array(longest=3).round(3)[-1]  # P(0, 1, 2, 3 or more observations since the last change)
+        array([0.   , 0.007, 0.993, 0.   ])
+        """
+        if least not in self._weights:
+            if self._weigh is None:
+                raise AttributeError("this trace came in pieces, so it has no weights; run(learner, y) gives one that has")
+            self._weights[least] = self._weigh(least)
+        return self._weights[least]
 
     def _divergence(self, name: str) -> np.ndarray:
         if "gamma" not in self._learner.readouts():
