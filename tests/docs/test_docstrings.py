@@ -71,6 +71,19 @@ def test_the_example_runs(name: str) -> None:
     assert result.failed == 0
 
 
+def test_examples_of_methods_run() -> None:
+    ran = 0
+    for name, method in METHODS:
+        value: Any = getattr(PUBLIC[name], method)
+        if inspect.isfunction(value):
+            for example in doctest.DocTestFinder(recurse=False).find(value, f"{name}.{method}", globs={}):
+                with vl.plain_python():
+                    result = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(example)
+                assert result.failed == 0, f"{name}.{method}"
+                ran += result.attempted
+    assert ran >= 4
+
+
 def test_every_public_thing_has_a_description() -> None:
     """Its first sentence stands in the reference's list."""
     assert [one.name for one in apidoc.public() if not inspect.getdoc(one.value)] == []

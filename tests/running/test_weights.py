@@ -118,15 +118,15 @@ def test_what_is_not_defined_or_too_large_is_refused(monkeypatch: pytest.MonkeyP
             vl.run(learner, ys).weights()
     trace = vl.run(EXACT, ys)
     for least in (-0.1, 1.0, math.nan, "0.1", True):
-        with pytest.raises(ValueError, match="least = .* is not accepted"):
+        with pytest.raises(ValueError, match=r"least = .* is not accepted"):
             trace.weights(least)  # type: ignore[arg-type]
     for longest in (-1, 2.5, True):
-        with pytest.raises(ValueError, match="longest = .* is not accepted"):
+        with pytest.raises(ValueError, match=r"longest = .* is not accepted"):
             trace.weights().to_array(longest)  # type: ignore[arg-type]
     with pytest.raises(IndexError, match="30 steps, so no step 30"):
         trace.weights().at(30)
     monkeypatch.setattr(weighing, "MOST_DENSE", 300)
-    with pytest.raises(ValueError, match="930 numbers.*longest=9 would do"):
+    with pytest.raises(ValueError, match=r"930 numbers.*longest=9 would do"):
         trace.weights().to_array()
     assert trace.weights().to_array(longest=9).shape == (30, 10)
     monkeypatch.setattr(weighing, "PIECE", 1)
@@ -134,5 +134,5 @@ def test_what_is_not_defined_or_too_large_is_refused(monkeypatch: pytest.MonkeyP
     with pytest.raises(ValueError, match=r"of 30 steps there are \d+ weights.*least=1e-6"):
         vl.run(EXACT, ys).weights()
     monkeypatch.setattr(weighing, "MOST_MERGED", 20)
-    with pytest.raises(ValueError, match="Merge merges hypotheses.*30 are too many"):
+    with pytest.raises(ValueError, match=r"Merge merges hypotheses.*30 are too many"):
         vl.run(vl.Merge(GAUSSIAN.family, P_C, 5), ys).weights()

@@ -50,9 +50,9 @@ def run(
     readouts  which of the trace's readouts will be needed: None is all; fewer take less time and memory
     given     the context of each observation, for a family that has contexts: docs/how-to/contexts.md
 
-    Returns a `Trace`, one array per readout; `trace.weights()` has the filter's weights. Raises TypeError where `learner` is none,
-    and ValueError, with the place and the value, where an observation is not accepted. Warns with `ModelMismatchWarning` where
-    the prior is far from the observations; `volatilis.check` looks closer.
+    Returns a `Trace`, one array per readout; `trace.weights()` has the filter's weights. Raises TypeError where `learner` is
+    none, and ValueError, with the place and the value, where an observation is not accepted. Warns with `ModelMismatchWarning`
+    where the prior is far from the observations; `volatilis.check` looks closer.
 
     >>> import volatilis as vl
     >>> trace = vl.run(vl.VarSMiLe(vl.Gaussian(sigma=0.5, sigma_0=2.0), m=0.1), [0.2, -0.1, 3.0])

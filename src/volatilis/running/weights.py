@@ -137,8 +137,8 @@ def run_weights(learner: Learner, key: int, values: np.ndarray, events: np.ndarr
         kept += int(progress[1])
         if kept > MOST_KEPT:
             raise ValueError(
-                f"after {progress[0]:,} of {steps:,} steps there are {kept:,} weights, {12e-9 * kept:.1f} GB; up to {MOST_KEPT:,} "
-                "are kept: weights(least=1e-6) keeps fewer, or take fewer observations or a learner with a larger cutoff"
+                f"after {progress[0]:,} of {steps:,} steps there are {kept:,} weights, {12e-9 * kept:.1f} GB; up to "
+                f"{MOST_KEPT:,} are kept: weights(least=1e-6) keeps fewer, or take fewer observations or a larger cutoff"
             )
     return Weights(rows.counts, np.concatenate(lengths), np.concatenate(weights), rows.observed, index)
 
@@ -151,8 +151,8 @@ def _weighing(learner: Learner, key: int, steps: int) -> State:
         raise UndefinedError(f"{type(learner).__name__} has no weights of times of the last change: {error}") from None
     if state.recent.size > HEAD and steps > MOST_MERGED:  # type: ignore[attr-defined]
         raise ValueError(
-            f"{type(learner).__name__} merges hypotheses, and which changes are in each takes time in proportion to the square of "
-            f"the number of steps: {steps:,} are too many, up to {MOST_MERGED:,} are accepted; ExactBayes takes more"
+            f"{type(learner).__name__} merges hypotheses, and which changes are in each takes time in proportion to the square "
+            f"of the number of steps: {steps:,} are too many, up to {MOST_MERGED:,} are accepted; ExactBayes takes more"
         )
     return state
 
