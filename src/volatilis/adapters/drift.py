@@ -47,6 +47,14 @@ class DriftDetector(_RiverDetector):  # type: ignore[misc]
             self._bell.reset()
         self._drift_detected = self._bell.update(self._stream.update(x))
 
+    @property
+    def _tags(self) -> set[str]:
+        """What river's `check_estimator` asks of estimators and its own detectors lack: no special input, and no check left out."""
+        return set()
+
+    def _unit_test_skips(self) -> set[str]:
+        return set()
+
     def __deepcopy__(self, memo: dict[int, Any]) -> DriftDetector:
         """A stream is bound to memory of its own: the copy has another, in the same state."""
         return self._again(self._stream.to_bytes())
