@@ -173,7 +173,26 @@ def stream_rows(repeats: int) -> list[Row]:
     stream = vl.Stream(vl.VarSMiLe(family, 0.01))
     ours = median_seconds(partial(step_through, stream.update, values), repeats) / len(values)
     adwin = at_most("Stream.update, VarSMiLe; river ADWIN update", ours, peers.river_adwin(values, repeats=repeats), 5)
-    return [adwin, *number_rows(repeats)]
+    return [adwin, *recent_rows(repeats), *number_rows(repeats)]
+
+
+def recent_rows(repeats: int) -> list[Row]:
+    """A step that also tells the probability of a change among the newest 100, beside one that does not; in turn, the fastest."""
+    family = vl.Gaussian(1.0, 0.0, 3.0)
+    values = vl.ChangingEnvironment(family, 0.001).sample(20_000, seed=1).y.tolist()
+    rows = []
+    for learner in (vl.ExactBayes(family, 0.001), vl.Merge(family, 0.001, 20)):
+        seconds: dict[int | None, float] = {None: np.inf, 100: np.inf}
+        for _ in range(repeats):
+            for within in seconds:
+                update = vl.Stream(learner, within=within).update
+                step_through(update, values[:500])
+                start = time.process_time()
+                step_through(update, values)
+                seconds[within] = min(seconds[within], (time.process_time() - start) / len(values))
+        name = "Merge(n=20)" if isinstance(learner, vl.Merge) else "ExactBayes"
+        rows.append(at_most(f"Stream.update, {name}, with recent_change within 100; without", seconds[100], seconds[None], 1.1))
+    return rows
 
 
 def step_through(update: Callable[[Any], Any], values: list[Any]) -> None:

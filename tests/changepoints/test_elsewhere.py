@@ -73,6 +73,11 @@ def test_river_s_own_checks() -> None:
     assert len(rang) == 1
     assert 300 <= rang[0] <= 304
     assert detector.clone().learner is None
+    other = detector.clone(include_attributes=True)
+    other.update(30.0)
+    assert (other.drift_detected, detector.drift_detected) == (True, False)
+    with pytest.raises(ValueError, match="state belongs to its parameters"):
+        detector.clone({"learner": LEARNER}, include_attributes=True)
 
 
 def test_ruptures_and_scikit_learn_s_habits() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from river.base import DriftDetector as _RiverDetector
 
@@ -49,11 +49,24 @@ class DriftDetector(_RiverDetector):  # type: ignore[misc]
 
     @property
     def _tags(self) -> set[str]:
-        """What river's `check_estimator` asks of estimators and its own detectors lack: no special input, and no check left out."""
+        """None; river's `check_estimator` asks for them, and for the checks to leave out."""
         return set()
 
     def _unit_test_skips(self) -> set[str]:
         return set()
+
+    def clone(self, new_params: dict[str, Any] | None = None, include_attributes: bool = False) -> DriftDetector:
+        """A fresh detector with the same parameters; with `include_attributes` one in the same state.
+
+        Raises ValueError where a state is asked for with other parameters: it belongs to these.
+        """
+        if not include_attributes:
+            return cast("DriftDetector", super().clone(new_params))
+        if new_params:
+            raise ValueError(
+                "clone: the state of a detector belongs to its parameters; leave out new_params or include_attributes"
+            )
+        return self._again(self._stream.to_bytes())
 
     def __deepcopy__(self, memo: dict[int, Any]) -> DriftDetector:
         """A stream is bound to memory of its own: the copy has another, in the same state."""
