@@ -76,7 +76,7 @@ def test_river_s_own_checks() -> None:
     other = detector.clone(include_attributes=True)
     other.update(30.0)
     assert (other.drift_detected, detector.drift_detected) == (True, False)
-    with pytest.raises(ValueError, match="state belongs to its parameters"):
+    with pytest.raises(ValueError, match="belongs to its parameters"):
         detector.clone({"learner": LEARNER}, include_attributes=True)
 
 
