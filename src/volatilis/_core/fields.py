@@ -175,7 +175,8 @@ def _at(values: tuple[object, ...], places: Sequence[int]) -> tuple[object, ...]
     return tuple(values[place] for place in places)
 
 
-def rules_of(cls: type) -> dict[str, Rule]:
+@functools.lru_cache(maxsize=256)
+def rules_of(cls: type) -> Mapping[str, Rule]:
     """What each field of a validated class accepts."""
     rules = {name: rule_of(hint) for name, hint in get_type_hints(cls, include_extras=True).items()}
     return {name: rule for name, rule in rules.items() if rule is not None}

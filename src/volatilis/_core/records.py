@@ -10,6 +10,7 @@ That is the one definition: lists, fits, tuning and the reference pages read it 
 
 from __future__ import annotations
 
+import functools
 import importlib
 import inspect
 import math
@@ -69,6 +70,7 @@ class Parameter(NamedTuple):
     from_family: bool = False
 
 
+@functools.lru_cache(maxsize=256)
 def parameters_of(cls: type) -> tuple[Parameter, ...]:
     """The parameters of a validated NamedTuple class: its fields, but for `family`, `learner` and those that are derived."""
     defaults = {name: cls._field_defaults.get(name) for name in cls._fields}  # type: ignore[attr-defined]

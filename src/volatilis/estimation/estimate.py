@@ -157,11 +157,9 @@ def _found(observed: Observed, method: str, workers: int | None) -> Found:
 
         return values
 
-    values, starts, searches = values_on(evidence), _starts(point), 2
-    if data.observations > LARGE:
-        some = values_on(Evidence(point.learner, data.first(), workers))
-        starts, searches = [search.highest(some, point.coordinates, starts)], 1
-    peak = search.described(values, point.coordinates, search.highest(values, point.coordinates, starts, searches))
+    values = values_on(evidence)
+    rough = values_on(Evidence(point.roughly().learner, data.first() if data.observations > LARGE else data, workers))
+    peak = search.described(values, point.coordinates, search.highest(values, point.coordinates, _starts(point), rough=rough))
     log_evidence = float(evidence.of([peak.u])[0])
     log_marginal = _log_marginal(point, peak, log_evidence, data.observations)
     return Found(model, data, method, point, evidence, values, peak, log_evidence, log_marginal)
@@ -232,7 +230,7 @@ def _profile(values: search.Values, point: Point, peak: search.Peak, name: str, 
     places = np.linspace(max(low - margin, one.low), min(high + margin, one.high), max(count, 3))
     found, u = [], peak.u
     for place in places:
-        value, u = search.lowest_given(values, point.coordinates, u, i, float(place))
+        value, u = search.lowest_given(values, point.coordinates, peak, u, i, float(place))
         found.append(peak.value - value)
     return Profile(np.array([one.natural(float(place)) for place in places]), np.array(found))
 

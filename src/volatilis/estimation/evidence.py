@@ -18,6 +18,7 @@ from volatilis.learners._base import Learner, LearnerOf, S
 from volatilis.running.drivers import ELAPSE, OBSERVE, RESET, Array
 from volatilis.special import log, log_1p
 
+WORTH_THREADS = 20_000  # steps: with fewer, threads cost more than they save
 ENOUGH = 12_000  # observations that show roughly where the evidence is highest
 
 
@@ -84,7 +85,7 @@ class Evidence:
     def of(self, points: Sequence[np.ndarray]) -> np.ndarray:
         """Of each point; -inf where there is no environment."""
         self.evaluations += len(points)
-        if self._workers == 1 or len(points) == 1:
+        if self._workers == 1 or len(points) == 1 or len(points) * self.data.events.size < WORTH_THREADS:
             return np.array([self._one(point) for point in points])
         with ThreadPoolExecutor(self._workers) as pool:
             return np.array(list(pool.map(for_threads(self._one), points)))

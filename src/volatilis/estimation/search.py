@@ -1,6 +1,6 @@
 """The highest point of the evidence, how sharp it is, and how far it reaches.
 
-Quasi-Newton search from the best of a few points; there the curvature by differences, for errors and a last step of Newton's.
+Quasi-Newton search from the best of a few points; there the curvature by differences, for errors and last steps of Newton's.
 An interval is the quadratic one where the evidence falls as a parabola does; where not, its ends are searched (profile).
 """
 
@@ -16,10 +16,17 @@ from volatilis._core.records import LOG, LOGIT
 from volatilis.estimation.coordinates import Coordinate
 
 Values = Callable[[Sequence[np.ndarray]], np.ndarray]  # minus the log evidence, less the log prior, of several points at once
-STEP = 1e-3  # of differences, in a search
+ROUGHLY, CLOSELY = 0.05, 1e-5  # nats: where a search ends that only tells which start is best; and one that tells the point
+APART, FLATTEST = 0.1, 0.1  # at a start: of differences for the curvature; the least that is believed
+SHARE, STEPS = 0.005, (1e-5, 1e-2)  # of an error: differences for a slope; and their limits
+WITHIN, DISTORTED = 0.7, 0.5  # of an error: differences for the curvature; how much of a unit it may differ from what was known
+SEARCHES = 2
+LONGEST, MOST_STEPS = 3.0, 200  # of a search's steps: in one coordinate; how many
 DROP = 1.9207  # nats below the highest point: the ends of a 95 % interval
 STEEP = 2.995732  # nats, -log 0.05: beyond it a one-sided bound, where the highest point is at the end of the range
-PARABOLA = (0.7, 1.45)  # what falls at the quadratic interval's ends, as a share of a parabola's: within this it is one
+PARABOLA = (0.75, 1.35)  # what falls at the quadratic interval's ends, as a share of a parabola's: within this it is one
+SMALL = 0.2  # an error with which the evidence may be a parabola
+PROFILE, NEAR = 5e-3, 0.03  # nats that a profile may be too low; how near to the fall an end of an interval is, as a share of it
 FEWEST_DRAWS = 3.0  # of a prior: with fewer an interval would have no end
 CEILING = 1e12
 
@@ -35,91 +42,145 @@ class Peak(NamedTuple):
     at_end: np.ndarray  # whether the highest point is where the range ends
 
 
-def highest(values: Values, coordinates: Sequence[Coordinate], starts: Sequence[np.ndarray], searches: int = 2) -> np.ndarray:
-    """From the best of these starting points; as many searches."""
-    from scipy.optimize import minimize
+def highest(
+    values: Values, coordinates: Sequence[Coordinate], starts: Sequence[np.ndarray], rough: Values | None = None
+) -> Place:
+    """From the best two of these starting points roughly, and from the better of where that leads to its end.
 
-    low, high = np.array([c.low for c in coordinates]), np.array([c.high for c in coordinates])
-    starts = [np.clip(start, low, high) for start in starts]
-    order = np.argsort(values(starts), kind="stable")
-
-    def with_slope(u: np.ndarray) -> tuple[float, np.ndarray]:
-        steps = [sign * STEP * e for e in np.eye(u.size) for sign in (1.0, -1.0)]
-        found = np.minimum(values([u, *(u + step for step in steps)]), CEILING)
-        return float(found[0]), (found[1::2] - found[2::2]) / (2.0 * STEP)
-
-    best, lowest = starts[order[0]], math.inf
-    for start in [starts[i] for i in order[:searches]]:
-        found = minimize(
-            with_slope, start, jac=True, method="L-BFGS-B", bounds=list(zip(low, high, strict=True)),
-            options={"maxiter": 200, "ftol": 1e-11, "gtol": 1e-4},
-        )  # fmt: skip
-        if found.fun < lowest:
-            best, lowest = found.x, float(found.fun)
-    return best
+    rough    values that are nearly the same and cost less, for the beginning
+    """
+    ends = _ends(coordinates)
+    first, starts = rough or values, [np.clip(start, *ends) for start in starts]
+    order = np.argsort(first(starts), kind="stable")[:SEARCHES]
+    found = [_descended(first, ends, Place(starts[i], np.inf, _shape(first, starts[i])), ROUGHLY) for i in order]
+    return _descended(values, ends, min(found, key=lambda one: one.value), CLOSELY)
 
 
-def described(values: Values, coordinates: Sequence[Coordinate], u: np.ndarray) -> Peak:
-    """The highest point near u, with its errors; its intervals are not yet known."""
-    low, high = np.array([c.low for c in coordinates]), np.array([c.high for c in coordinates])
-    at_end = (u < low + 0.05) | (u > high - 0.05)
-    inside = np.flatnonzero(~at_end)
-    value = float(values([u])[0])
-    covariance = np.full((u.size, u.size), np.nan)
-    for _ in range(2):
-        slope, curvature = _derivatives(values, u, value, inside)
-        inverse = _inverse(curvature)
-        if inverse is None:
-            break
-        covariance[np.ix_(inside, inside)] = inverse
+class Place(NamedTuple):
+    """Where a search is: its coordinates, minus the height, and what is known of the inverse of the curvature."""
+
+    u: np.ndarray
+    value: float
+    inverse: np.ndarray
+
+
+def _shape(values: Values, u: np.ndarray) -> np.ndarray:
+    """The inverse of the curvature in each direction alone."""
+    found = np.minimum(values([u, *(u + sign * APART * e for e in np.eye(u.size) for sign in (1.0, -1.0))]), CEILING)
+    bends = np.abs(found[1::2] + found[2::2] - 2.0 * found[0]) / APART**2
+    return np.diag(1.0 / np.maximum(bends, FLATTEST))
+
+
+def _descended(values: Values, ends: tuple[np.ndarray, np.ndarray], place: Place, enough: float) -> Place:
+    """Quasi-Newton steps (BFGS) within the ends, until the next one promises, or the last two gained, less than `enough` nats."""
+    u, _, inverse = place
+    value, slope = _slope(values, u, inverse)
+    gains = [math.inf, math.inf]
+    for _ in range(MOST_STEPS):
+        free = np.flatnonzero(~((u <= ends[0]) & (slope > 0.0) | (u >= ends[1]) & (slope < 0.0)))
         step = np.zeros(u.size)
-        step[inside] = -inverse @ slope
-        moved = np.clip(u + step, low, high)
-        there = float(values([moved])[0])
-        if not there < value - 1e-7:
+        step[free] = -inverse[np.ix_(free, free)] @ slope[free]
+        if not -0.5 * float(slope @ step) > enough or max(gains[-2:]) < enough:
             break
-        u, value = moved, there
+        moved = _shorter_until_lower(values, ends, u, value, slope, step * min(1.0, LONGEST / float(np.abs(step).max())))
+        if moved is None:
+            break
+        there, new_slope = _slope(values, moved, inverse)
+        inverse = _updated(inverse, moved - u, new_slope - slope)
+        gains.append(value - there)
+        u, value, slope = moved, there, new_slope
+    return Place(u, value, inverse)
+
+
+def _slope(values: Values, u: np.ndarray, inverse: np.ndarray) -> tuple[float, np.ndarray]:
+    """Value and slope, by differences along the axes of what is known of the curvature, over a small share of an error."""
+    axes = SHARE * np.linalg.cholesky(inverse)
+    axes = axes * (np.clip(np.abs(axes).max(axis=0), *STEPS) / np.abs(axes).max(axis=0))
+    found = np.minimum(values([u, *(u + axis for axis in axes.T)]), CEILING)
+    return float(found[0]), np.linalg.solve(axes.T, found[1:] - found[0])
+
+
+def _shorter_until_lower(
+    values: Values, ends: tuple[np.ndarray, np.ndarray], u: np.ndarray, value: float, slope: np.ndarray, step: np.ndarray
+) -> np.ndarray | None:
+    """Where the step leads, shortened until the value falls as the slope promises; None where it never does."""
+    share = 1.0
+    for _ in range(12):
+        moved = np.clip(u + share * step, *ends)
+        promised = float(slope @ (moved - u))
+        there = float(np.minimum(values([moved])[0], CEILING))
+        if there <= value + 1e-4 * promised and promised < 0.0:
+            return moved
+        excess = there - value - promised
+        share *= min(max(-0.5 * promised / excess if excess > 0.0 else 0.5, 0.1), 0.5)
+    return None
+
+
+def _updated(inverse: np.ndarray, moved: np.ndarray, change: np.ndarray) -> np.ndarray:
+    """The formula of Broyden, Fletcher, Goldfarb and Shanno; as it was where the curvature along the step is not positive."""
+    along = float(moved @ change)
+    if along <= 1e-10 * float(np.linalg.norm(moved) * np.linalg.norm(change)):
+        return inverse
+    left = np.eye(moved.size) - np.outer(moved, change) / along
+    return left @ inverse @ left.T + np.outer(moved, moved) / along
+
+
+def described(values: Values, coordinates: Sequence[Coordinate], place: Place) -> Peak:
+    """The highest point near there, with its errors; its intervals are not yet known."""
+    ends = _ends(coordinates)
+    u, value, shape = place
+    at_end = (u < ends[0] + 0.05) | (u > ends[1] - 0.05)
+    inside = np.ix_(~at_end, ~at_end)
+    covariance = np.full((u.size, u.size), np.nan)
+    axes = np.zeros((u.size, int(np.sum(~at_end))))
+    axes[~at_end] = np.linalg.cholesky(shape[inside])
+    longest = 1.0
+    for _ in range(5):
+        shares = np.minimum(1.0, longest / np.abs(axes).max(axis=0, initial=1e-300))
+        slope, curvature = _derivatives(values, u, value, axes * shares)
+        root = _root_of_inverse(curvature)
+        if root is None:
+            longest *= 0.5
+            continue
+        as_known = np.abs(curvature / np.outer(shares, shares) - np.eye(shares.size)).max() < DISTORTED
+        axes = (axes * shares) @ root
+        covariance[inside] = (axes @ axes.T)[inside]
+        moved = np.clip(u - axes @ root.T @ slope, *ends)
+        there = float(values([moved])[0])
+        gain = value - there
+        if gain > 0.0:
+            u, value = moved, there
+        if gain < CLOSELY and as_known:
+            break
     return Peak(u, value, covariance, np.full(u.size, np.nan), np.full(u.size, np.nan), at_end)
 
 
-def _derivatives(values: Values, u: np.ndarray, value: float, free: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Slope and curvature by central differences, with steps over which the evidence falls by about a quarter nat."""
-    steps = np.full(free.size, 0.05)
-    for _ in range(2):
-        moves = [_moved(u, {free[i]: sign * steps[i]}) for i in range(free.size) for sign in (1.0, -1.0)]
-        found = values(moves)
-        up, down = found[0::2], found[1::2]
-        bend = (up + down - 2.0 * value) / steps**2
-        steps = np.clip(np.where(bend > 0.0, 0.7 / np.sqrt(np.maximum(bend, 1e-12)), 0.5), 1e-3, 0.5)
-    moves = [_moved(u, {free[i]: sign * steps[i]}) for i in range(free.size) for sign in (1.0, -1.0)]
-    pairs = [(i, j) for i in range(free.size) for j in range(i)]
-    signs = ((1.0, 1.0), (1.0, -1.0), (-1.0, 1.0), (-1.0, -1.0))
-    moves += [_moved(u, {free[i]: a * steps[i], free[j]: b * steps[j]}) for i, j in pairs for a, b in signs]
-    found = values(moves)
-    up, down = found[0 : 2 * free.size : 2], found[1 : 2 * free.size : 2]
-    curvature = np.diag((up + down - 2.0 * value) / steps**2)
+def _derivatives(values: Values, u: np.ndarray, value: float, axes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Slope and curvature along axes, each of about one error's length, over which the evidence falls by about a quarter nat."""
+    n, steps = axes.shape[1], WITHIN * axes.T
+    found = values([u + sign * step for step in steps for sign in (1.0, -1.0)])
+    up, down = found[0::2], found[1::2]
+    pairs = [(i, j) for i in range(n) for j in range(i)]
+    both = values([u + sign * (steps[i] + steps[j]) for i, j in pairs for sign in (1.0, -1.0)])
+    curvature = np.diag((up + down - 2.0 * value) / WITHIN**2)
     for number, (i, j) in enumerate(pairs):
-        pp, pm, mp, mm = found[2 * free.size + 4 * number : 2 * free.size + 4 * number + 4]
-        curvature[i, j] = curvature[j, i] = (pp - pm - mp + mm) / (4.0 * steps[i] * steps[j])
-    return (up - down) / (2.0 * steps), curvature
+        alone = up[i] + down[i] + up[j] + down[j] - 2.0 * value
+        curvature[i, j] = curvature[j, i] = (both[2 * number] + both[2 * number + 1] - alone) / (2.0 * WITHIN**2)
+    return (up - down) / (2.0 * WITHIN), curvature
 
 
-def _moved(u: np.ndarray, by: dict[int, float]) -> np.ndarray:
-    moved = u.copy()
-    for i, step in by.items():
-        moved[i] += step
-    return moved
-
-
-def _inverse(curvature: np.ndarray) -> np.ndarray | None:
-    """None where the evidence does not fall in every direction."""
+def _root_of_inverse(curvature: np.ndarray) -> np.ndarray | None:
+    """A with A A' the inverse; None where the evidence does not fall in every direction."""
     if not np.isfinite(curvature).all() or curvature.size == 0:
         return None
     try:
-        np.linalg.cholesky(curvature)
+        return np.asarray(np.linalg.inv(np.linalg.cholesky(curvature)).T)
     except np.linalg.LinAlgError:
         return None
-    return np.linalg.inv(curvature)
+
+
+def _ends(coordinates: Sequence[Coordinate]) -> tuple[np.ndarray, np.ndarray]:
+    return np.array([one.low for one in coordinates]), np.array([one.high for one in coordinates])
 
 
 # --- intervals -----------------------------------------------------------------------------------------------------------
@@ -164,7 +225,7 @@ def _end(values: Values, coordinates: Sequence[Coordinate], peak: Peak, i: int, 
         reach = math.sqrt(2.0 * drop * variance)
         along = peak.covariance[:, i] / variance * (sign * reach)  # the others follow as the parabola says
         end = peak.u + np.where(np.isfinite(along), along, 0.0)
-        if bounds[0] < end[i] < bounds[1]:
+        if variance < SMALL**2 and bounds[0] < end[i] < bounds[1]:
             fallen = float(values([end])[0]) - peak.value
             if PARABOLA[0] < fallen / drop < PARABOLA[1]:
                 return float(peak.u[i] + sign * reach * math.sqrt(drop / fallen))
@@ -172,30 +233,38 @@ def _end(values: Values, coordinates: Sequence[Coordinate], peak: Peak, i: int, 
 
 
 def profile_end(values: Values, coordinates: Sequence[Coordinate], peak: Peak, i: int, sign: float, drop: float) -> float:
-    """Where the profile of coordinate i has fallen by `drop`, in one direction; the range's end where it never does."""
-    bound = coordinates[i].low if sign < 0.0 else coordinates[i].high
-    inner, outer, u = 0.0, abs(bound - peak.u[i]), peak.u.copy()
-    step = min(math.sqrt(2.0 * drop * peak.covariance[i, i]) if np.isfinite(peak.covariance[i, i]) else 0.5, 1.0)
-    at, reached = min(step, outer), False
+    """Where the profile of coordinate i has fallen by `drop`, in one direction; the range's end where it never does.
+
+    The square root of the fall is nearly a line, on which the next place to try is looked up.
+    """
+    farthest = abs((coordinates[i].low if sign < 0.0 else coordinates[i].high) - peak.u[i])
+    inner, outer, fallen, u = 0.0, math.inf, 0.0, peak.u
+    at = min(math.sqrt(2.0 * drop * peak.covariance[i, i]) if np.isfinite(peak.covariance[i, i]) else 0.5, 1.0, farthest)
     for _ in range(40):
-        value, u = lowest_given(values, coordinates, u, i, peak.u[i] + sign * at)
-        if value - peak.value > drop:
-            outer, reached = at, True
-        else:
-            inner = at
-        if at >= abs(bound - peak.u[i]) and not reached:
-            return bound
-        if reached and outer - inner < 0.02 * outer + 1e-3:
+        value, u = lowest_given(values, coordinates, peak, u, i, peak.u[i] + sign * at)
+        fallen = max(value - peak.value, 0.0)
+        if abs(fallen - drop) < NEAR * drop:
             break
-        at = 0.5 * (inner + outer) if reached else min(2.0 * at, abs(bound - peak.u[i]))
-    return float(peak.u[i] + sign * 0.5 * (inner + outer))
+        inner, outer = (inner, at) if fallen > drop else (at, outer)
+        if inner >= farthest:
+            return float(peak.u[i] + sign * farthest)
+        if outer - inner < 0.02 * outer + 1e-3:
+            at = 0.5 * (inner + outer)
+            break
+        guess = at * math.sqrt(drop / fallen) if fallen > 0.0 else math.inf
+        between = inner + 0.1 * (outer - inner), outer - 0.1 * (outer - inner)
+        least, most = between if outer < math.inf else (min(1.1 * at, farthest), min(2.0 * at, farthest))
+        at = min(max(guess, least), most)
+    return float(peak.u[i] + sign * at)
 
 
 def lowest_given(
-    values: Values, coordinates: Sequence[Coordinate], u: np.ndarray, i: int, fixed: float
+    values: Values, coordinates: Sequence[Coordinate], peak: Peak, u: np.ndarray, i: int, fixed: float
 ) -> tuple[float, np.ndarray]:
-    """The lowest value with coordinate i fixed, and where it is."""
-    u = _moved(u, {i: fixed - u[i]})
+    """The lowest value with coordinate i fixed, and where it is; searched from u."""
+    along = peak.covariance[:, i] / peak.covariance[i, i]  # how the others follow, as the parabola says
+    u = np.clip(u + np.where(np.isfinite(along), along, 0.0) * (fixed - u[i]), *_ends(coordinates))
+    u[i] = fixed
     if u.size == 1:
         return float(values([u])[0]), u
     others = [k for k in range(u.size) if k != i]
@@ -205,6 +274,10 @@ def lowest_given(
         full[others] = point
         return full
 
-    found = highest(lambda points: values([whole(p) for p in points]), [coordinates[k] for k in others], [u[others]], 1)
-    best = whole(found)
-    return float(values([best])[0]), best
+    def of(points: Sequence[np.ndarray]) -> np.ndarray:
+        return values([whole(point) for point in points])
+
+    known = np.isfinite(peak.covariance).all()
+    shape = np.linalg.inv(np.linalg.inv(peak.covariance)[np.ix_(others, others)]) if known else _shape(of, u[others])
+    found = _descended(of, _ends([coordinates[k] for k in others]), Place(u[others], math.inf, shape), PROFILE)
+    return found.value, whole(found.u)

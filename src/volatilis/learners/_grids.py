@@ -55,8 +55,9 @@ def parameter_places(learner: Learner) -> dict[str, Place]:
     places: dict[str, Place] = {}
     waiting: list[tuple[tuple[str, ...], Any]] = [((), learner)]
     for path, owner in waiting:
-        rules = rules_of(type(owner))
-        for parameter in parameters_of(type(owner)):
+        kind: type = type(owner)
+        rules = rules_of(kind)
+        for parameter in parameters_of(kind):
             value = getattr(owner, parameter.name)
             if isinstance(value, float) and parameter.name not in places:
                 places[parameter.name] = Place((*path, parameter.name), parameter, rules[parameter.name])
@@ -68,14 +69,17 @@ def parameter_places(learner: Learner) -> dict[str, Place]:
 def with_values(learner: Learner, values: Mapping[str, float]) -> Learner:
     """The same learner with other values of some of its parameters, or its family's."""
     places = parameter_places(learner)
-    for name, value in values.items():
-        learner = _replaced(learner, places[name].path, value)
-    return learner
+    replaced: Learner = _replaced(learner, {places[name].path: value for name, value in values.items()})
+    return replaced
 
 
-def _replaced(owner: Any, path: tuple[str, ...], value: float) -> Any:
-    inner = value if len(path) == 1 else _replaced(getattr(owner, path[0]), path[1:], value)
-    return owner._replace(**{path[0]: inner})
+def _replaced(owner: Any, values: Mapping[tuple[str, ...], float]) -> Any:
+    """All of one owner's at once, the innermost first."""
+    own: dict[str, Any] = {path[0]: value for path, value in values.items() if len(path) == 1}
+    for name in {path[0]: None for path in values if len(path) > 1}:
+        within = {path[1:]: value for path, value in values.items() if len(path) > 1 and path[0] == name}
+        own[name] = _replaced(getattr(owner, name), within)
+    return owner._replace(**own) if own else owner
 
 
 def value_of(learner: Learner, name: str) -> float:
