@@ -157,8 +157,11 @@ def test_a_forged_state_is_refused() -> None:
     for value in (0.1, 0.2, 3.0, 2.0):
         stream.update(value)
     body = state_files.from_bytes(stream.to_bytes(), "it")
-    room = 4 + 8
-    for place, value in ((0, -1.0), (1, 3.0), (2, 0.5), (3, -0.1), (3 + room, 99.0), (3 + room, 0.5)):
+    shares = 5  # after n, w, how many were noted, the oldest that counts, and the room
+    firsts = shares + 2 * 16  # of hypotheses, after shares and stamps
+    sums = firsts + 3 + 2
+    head = ((0, -1.0), (1, 3.0), (2, 0.5), (2, 1e9), (3, 99.0), (4, 32.0))
+    for place, value in (*head, (shares, -0.1), (firsts, 99.0), (firsts + 1, 0.5), (firsts + 4, 0.0), (sums, -0.1)):
         changed = json.loads(json.dumps(body))
         changed["state"]["fields"]["recent"]["values"][place] = value
         with pytest.raises(vl.StateFileError, match="recent_change"):
@@ -166,3 +169,17 @@ def test_a_forged_state_is_refused() -> None:
     del body["state"]["fields"]["recent"]
     with pytest.raises(vl.StateFileError):
         vl.Stream.from_bytes(state_files.to_bytes(body))
+
+
+@pytest.mark.parametrize("n", [1, 3, 20])
+def test_sums_of_shares_that_are_kept_are_those_of_the_shares(n: int) -> None:
+    """A longer window counts the same changes one by one: over thousands of steps, gaps and resets among them."""
+    y, _, _ = vl.ChangingEnvironment(GAUSSIAN.family, 0.02).sample(3_000, seed=6)
+    y[500:540] = np.nan
+    y[::97] = np.nan
+    trace = vl.run(vl.Merge(GAUSSIAN.family, 0.02, n), y, missing="elapse", reset=[1_700])
+    weights, found = trace.weights(), trace.recent_change(within=30)
+    since = np.concatenate([np.cumsum(~np.isnan(part)) for part in (y[:1_700], y[1_700:])])
+    for t in range(0, 3_000, 7):
+        lengths, (_, shares) = weights.run_lengths(t), weights.at(t)
+        assert found[t] == pytest.approx(shares[(lengths <= 30) & (lengths < since[t])].sum(), abs=1e-12)

@@ -66,7 +66,7 @@ class Merge(HypothesesLearner):
                 "Merge has no recent_change where observations may be outliers: a change is then in several of its hypotheses; "
                 "MessagePassing(family, p_c, n=50) has one"
             )
-        return ledger(within)
+        return ledger(within, self.n)
 
 
 @compiled_function
@@ -114,7 +114,7 @@ def merge_pair(family: Observation, state: Hypotheses, i: int) -> None:
     both = state.weights[i] + state.weights[i + 1]
     a, b = state.weights[i] / both, state.weights[i + 1] / both
     family.merge(state.beliefs, i, i + 1, a, b)
-    note_merge(state.recent, i, a, b)
+    note_merge(state, i, a, b)
     state.run_lengths[i] = a * state.run_lengths[i] + b * state.run_lengths[i + 1]
     state.weights[i] = both
     forget(state, i + 1)

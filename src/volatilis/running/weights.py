@@ -10,7 +10,7 @@ from volatilis._compiler import Call
 from volatilis._compiler.registry import compiled_function, compiled_methods
 from volatilis.families._kinds import UndefinedError
 from volatilis.learners._base import Learner, State
-from volatilis.learners._recent import HEAD, N, noted, room_of
+from volatilis.learners._recent import HEAD, NOTED, OLD, SHARES, N, end_of, room_of
 from volatilis.running.arguments import MOST_WITHIN, with_recent
 from volatilis.running.drivers import RESET, Array, advance
 
@@ -200,7 +200,7 @@ def run_weighing(learner: Any, state: Any, ys: Array, events: Array, progress: A
 def needed(state: Any) -> int:
     """How many weights one more step may write."""
     if state.recent.size > HEAD:
-        return noted(state.recent) + 3
+        return int(state.recent[NOTED] - state.recent[OLD]) + 3
     return int(state.weights.size)
 
 
@@ -221,15 +221,17 @@ def write_single(state: Any, progress: Array, least: float, rows: Rows) -> int:
 @compiled_function
 def write_merged(state: Any, end: int, least: float, rows: Rows) -> int:
     """Each change has its share of the weight of one hypothesis; what is left has not changed since the start."""
-    recent, n = state.recent, int(state.recent[N])
-    room, left = room_of(recent), 1.0
-    for e in range(HEAD, HEAD + noted(recent)):
-        weight = recent[e] * state.weights[int(recent[e + room])]
-        rows.work[n - int(recent[e + 2 * room])] += weight
+    recent, n, count = state.recent, int(state.recent[N]), state.count[0]
+    room, left, i = room_of(recent), 1.0, 0
+    for e in range(int(recent[OLD]), int(recent[NOTED])):
+        while i + 1 < count and end_of(recent, i, count) <= e:
+            i += 1
+        weight = recent[SHARES + (e & (room - 1))] * state.weights[i]
+        rows.work[n - int(recent[SHARES + room + (e & (room - 1))])] += weight
         left -= weight
     rows.work[n] += max(left, 0.0)
-    for e in range(HEAD, HEAD + noted(recent)):
-        end = take(n - int(recent[e + 2 * room]), end, least, rows)
+    for e in range(int(recent[OLD]), int(recent[NOTED])):
+        end = take(n - int(recent[SHARES + room + (e & (room - 1))]), end, least, rows)
     return take(n, end, least, rows)
 
 
