@@ -9,20 +9,12 @@ import numpy as np
 
 from volatilis._compiler.registry import python_only
 from volatilis._core.fields import Rule, whole_number
+from volatilis.families import _observations
 from volatilis.families._base import Beliefs, Family
 from volatilis.families._defaults import general_predictives
 from volatilis.families._kinds import AnyFamily, FamilyRecord, FamilyTuple, UndefinedError, default_in_row, family
 from volatilis.families._laws import Independent
-from volatilis.families._observations import (
-    beliefs_in,
-    inner_observations,
-    invalid_contexts,
-    is_seen,
-    observed_of,
-    rows_of_all,
-    rows_with_contexts,
-    sampled_in_contexts,
-)
+from volatilis.families._observations import beliefs_in, is_seen
 from volatilis.special import exp
 
 ContextCount = Annotated[int, Rule(whole_number, lambda v: 1 <= v <= 100_000, "a whole number from 1 to 100,000")]
@@ -196,8 +188,7 @@ class Given(FamilyTuple):
         for c in range(self.contexts):
             here, there = beliefs_in(self.family, beliefs, c), beliefs_in(self.family, others, c)
             part, rest_of_it = self.family.divergence_parts(here, i, there, j)
-            a_i += part
-            rest += rest_of_it
+            a_i, rest = a_i + part, rest + rest_of_it
         return a_i, rest
 
     def difference(self, a: float, b: float) -> float:
@@ -244,16 +235,16 @@ class Given(FamilyTuple):
     @python_only
     def observations(self, ys: object, given: object = None) -> tuple[np.ndarray, np.ndarray]:
         if given is None:
-            return rows_of_all("Given", self.family, self.contexts, ys)
-        return rows_with_contexts("Given", self.family, self.contexts, ys, given)
+            return _observations.rows_of_all("Given", self.family, self.contexts, ys)
+        return _observations.rows_with_contexts("Given", self.family, self.contexts, ys, given)
 
     @python_only
     def as_observed(self, values: np.ndarray) -> np.ndarray:
-        return observed_of(self.family, self.contexts, values)
+        return _observations.observed_of(self.family, self.contexts, values)
 
     @python_only
     def invalid_state(self, chi: np.ndarray, nu: np.ndarray) -> str | None:
-        return invalid_contexts(self.family, self.contexts, chi)
+        return _observations.invalid_contexts(self.family, self.contexts, chi)
 
     @python_only
     def invalid_memory(self, memory: np.ndarray) -> str | None:
@@ -284,7 +275,7 @@ class Given(FamilyTuple):
     @python_only
     def plausible(self, sequences: Sequence[np.ndarray]) -> Given:
         of_one = [rows[rows[:, 0] == c] for rows in sequences for c in np.unique(rows[:, 0])]
-        inner = [inner_observations(self.family, self.contexts, one) for one in of_one]
+        inner = [_observations.inner_observations(self.family, self.contexts, one) for one in of_one]
         return self._replace(family=self.family.plausible(inner))
 
     @python_only
@@ -297,7 +288,7 @@ class Given(FamilyTuple):
     ) -> np.ndarray:
         if self.memory_size():
             raise UndefinedError(f"Given does not draw sequences of {type(self.family).__name__}: draw one for each context")
-        return sampled_in_contexts("Given", self.family, self.contexts, theta, rng, given)
+        return _observations.sampled_in_contexts("Given", self.family, self.contexts, theta, rng, given)
 
     @python_only
     def sample_broad_in(

@@ -112,8 +112,7 @@ class LinearRegression(FamilyTuple):
     def forecast(self, beliefs: Beliefs, i: int, y: np.ndarray) -> tuple[float, float]:
         """y - mu_0 less what was expected of it, and 1 + x' A^-1 x."""
         p, q, chi = self.p, self.p + 1, beliefs.chi
-        work = q * q + 1
-        error, widening = y[0] - self.mu_0, 1.0
+        work, error, widening = q * q + 1, y[0] - self.mu_0, 1.0
         for r in range(p):
             value = y[1 + r]
             for c in range(r):
@@ -136,8 +135,7 @@ class LinearRegression(FamilyTuple):
 
     def blend(self, beliefs: Beliefs, i: int, others: Beliefs, j: int, a: float, b: float) -> None:
         q, chi = self.p + 1, beliefs.chi
-        work, root_a, root_b = q * q + 1, math.sqrt(a), math.sqrt(b)
-        room = work + q
+        work, room, root_a, root_b = q * q + 1, q * q + 1 + q, math.sqrt(a), math.sqrt(b)
         for row in range(q * q):  # before the factor changes, for i and j may be one column
             chi[room + row, i] = root_b * others.chi[row, j]
         for row in range(q * q):
@@ -204,8 +202,7 @@ class LinearRegression(FamilyTuple):
 
     def divergence(self, beliefs: Beliefs, i: int, others: Beliefs, j: int) -> float:
         p, q, chi = self.p, self.p + 1, beliefs.chi
-        work, r_i = q * q + 1, chi[q * q - 1, i]
-        alpha_i, alpha_j = chi[q * q, i], others.chi[q * q, j]
+        work, r_i, alpha_i, alpha_j = q * q + 1, chi[q * q - 1, i], chi[q * q, i], others.chi[q * q, j]
         coefficients(beliefs, i, p)
         coefficients(others, j, p)
         result = alpha_i * length_of_step(beliefs, i, others, j, others, j, p, r_i)
@@ -256,9 +253,7 @@ class LinearRegression(FamilyTuple):
     def observations(self, ys: object, given: object = None) -> tuple[np.ndarray, np.ndarray]:
         values, absent = real_observations("LinearRegression", ys)
         if given is None and not absent.all():
-            raise TypeError(
-                f"LinearRegression needs the regressors of each observation: given= with shape ({len(values)}, {self.p})"
-            )
+            raise TypeError(f"LinearRegression needs the regressors of all: given= with shape ({len(values)}, {self.p})")
         rows = np.zeros((len(values), 1 + self.p))
         rows[:, 0] = values
         if given is not None:
