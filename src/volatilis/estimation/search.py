@@ -128,14 +128,14 @@ def _updated(inverse: np.ndarray, moved: np.ndarray, change: np.ndarray) -> np.n
 def described(values: Values, coordinates: Sequence[Coordinate], place: Place) -> Peak:
     """The highest point near there, with its errors; its intervals are not yet known."""
     ends = _ends(coordinates)
-    u, value, shape = place
+    u, value, _ = place  # what a search knows of the curvature is of a way, not of its end
     at_end = (u < ends[0] + 0.05) | (u > ends[1] - 0.05)
     inside = np.ix_(~at_end, ~at_end)
     covariance = np.full((u.size, u.size), np.nan)
     axes = np.zeros((u.size, int(np.sum(~at_end))))
-    axes[~at_end] = np.linalg.cholesky(shape[inside])
+    axes[~at_end] = np.sqrt(_shape(values, u)[inside])
     longest = 1.0
-    for _ in range(5):
+    for _ in range(6):
         shares = np.minimum(1.0, longest / np.abs(axes).max(axis=0, initial=1e-300))
         slope, curvature = _derivatives(values, u, value, axes * shares)
         root = _root_of_inverse(curvature)
