@@ -139,3 +139,10 @@ def test_responses_at_another_time_than_said(tmp_path: pathlib.Path, given: str,
     ]
     said = run(*base, "--when", said_to_be, "--starts", 1, "--out", tmp_path / "c.csv").output
     assert (f"--when {said_to_be}: responses" in said) == (given != said_to_be)
+
+
+def test_design_has_no_outcomes_to_estimate_from() -> None:
+    learners = ["--learner", "varsmile:m=0.1", "--learner", "leaky:omega=0.7"]
+    code, _, said = run("design", "--family", "gaussian:auto", "--p-c", 0.1, *learners)
+    assert code != 0
+    assert "there are no outcomes here to estimate from; give numbers, or --environment FILE.json" in said

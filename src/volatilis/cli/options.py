@@ -75,15 +75,17 @@ class World(NamedTuple):
             raise ValueError("give --family, such as gaussian:sigma=1 or gaussian:auto, or --environment FILE.json")
         if self.environment is not None and self.family is not None:
             raise ValueError("--family and --environment both say what is observed; give one of them")
-        from volatilis.estimation.texts import Texts, filled_in
+        from volatilis.estimation.texts import Texts, filled_in, needs_estimate
 
         texts = Texts(self.family or "", tuple(learners))
         if self.environment is not None:
             from volatilis.estimation import Environment
 
             return filled_in(texts, Environment.load(self.environment))
-        if reading is None or "auto" not in "".join((texts.family, *texts.learners)):
+        if not needs_estimate(texts):
             return texts
+        if reading is None:
+            raise ValueError("auto: there are no outcomes here to estimate from; give numbers, or --environment FILE.json")
         from volatilis.trials.sequences import resolved
 
         return resolved(texts, reading, (lambda text: None) if quiet else (lambda text: print(text, file=sys.stderr)))
