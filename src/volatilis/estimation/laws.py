@@ -115,6 +115,8 @@ def _dispersion(sums: Sums) -> Deviation | None:
     p_value = math.erfc(abs(z) / math.sqrt(2.0))
     if z > 0.0:
         return Deviation(WIDE, sums.inside / sums.n, 0.5, p_value)
+    if sums.outside <= OUTSIDE * sums.n:  # it shows in the middle alone, as with observations that have no tails
+        return Deviation(NARROW, sums.inside / sums.n, 0.5, p_value)
     return Deviation(NARROW, sums.outside / sums.n, OUTSIDE, p_value)
 
 

@@ -154,19 +154,24 @@ def _message(deviation: Deviation, base: Measured, data: Data) -> str:
     if kind == laws.PRIOR:
         return _prior_message(base.family, data, found)
     if kind == laws.AUTOCORRELATED:
-        return f"neighbouring one-step errors have a correlation of {found:.2f}, where 0 should be"
+        # relative to the variance that the law says, so beyond 1 where errors lie at both ends
+        return f"neighbouring one-step errors have a correlation of {min(max(found, -1.0), 1.0):.2f}, where 0 should be"
     if kind == laws.CHANGES:
         return f"changes are found in {1e3 * found:.3g} of 1,000 observations, where p_c = {expected:g} says {1e3 * expected:.3g}"
     if kind == laws.BACK:
         often, due = f"{1e3 * found:.3g} times in 1,000", f"{1e3 * expected:.2g}"
         return f"changes that the next observation takes back are found {often}, where {due} are due"
-    if kind == laws.WIDE:
-        return f"predictions are too wide: their middle half holds {_percent(found)} of the observations, where 50 % should be"
-    outside = f"{_percent(found)} of the observations lie outside the central {100.0 * (1.0 - expected):g} % of what is predicted"
-    much = {laws.NARROW: "predictions are too narrow", laws.TAILS: "there are outliers or heavy tails"}
+    much = {
+        laws.NARROW: "predictions are too narrow",
+        laws.WIDE: "predictions are too wide",
+        laws.TAILS: "there are outliers or heavy tails",
+    }
+    where = f"{_percent(found)} of the observations lie outside the central {100.0 * (1.0 - expected):g} % of what is predicted"
+    if expected == 0.5:  # it shows in the middle of the predictions
+        where = f"the middle half of what is predicted holds {_percent(found)} of the observations"
+    text = f"{much.get(kind, 'counts vary more than the family allows')}: {where}, where {_percent(expected)} should be"
     counts = base.total()
     rate = f", and changes are found in {1e3 * counts.found / max(counts.steps, 1):.3g} of 1,000, where p_c = {base.p_c:g}"
-    text = f"{much.get(kind, 'counts vary more than the family allows')}: {outside}, where {_percent(expected)} should"
     return text + (rate if kind == laws.OVERDISPERSED else "")
 
 

@@ -105,7 +105,7 @@ def candidates(sequences: Sequence[np.ndarray], categories: int = 0) -> tuple[st
         return "bernoulli", "transitions:k=2"
     turns = wrapping(observed)
     if turns is not None:
-        circle = f"vonmises:period={turns.period!r}"
+        circle = f"vonmises:mu_0=0,kappa_0=0,period={turns.period!r}"  # changes lead anywhere: few data tell where to
         return circle, f"contaminated:{circle}"
     whole = bool(np.all(seen == np.floor(seen)))
     differences = np.concatenate([np.diff(one) for one in observed])
