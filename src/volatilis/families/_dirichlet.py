@@ -22,7 +22,7 @@ def categories(beliefs: Beliefs) -> int:
 def set_total(beliefs: Beliefs, i: int, nu: float) -> None:
     k = categories(beliefs)
     beliefs.nu[i] = nu
-    beliefs.chi[k, i] = 1.0 / nu
+    beliefs.chi[k, i] = 1.0 / nu if nu > 0.0 else 0.0  # a column without a prior that has seen nothing
     beliefs.chi[k + 1, i] = 1.0 / (nu + 1.0)
 
 
@@ -51,9 +51,7 @@ def share_variance(beliefs: Beliefs, i: int, row: int) -> float:
 def blend_dirichlets(beliefs: Beliefs, i: int, others: Beliefs, j: int, a: float, b: float) -> None:
     for row in range(categories(beliefs)):
         beliefs.chi[row, i] = a * beliefs.chi[row, i] + b * others.chi[row, j]
-    whole = a * beliefs.nu[i] + b * others.nu[j]
-    if whole > 0.0:  # a column without a prior may have seen nothing yet
-        set_total(beliefs, i, whole)
+    set_total(beliefs, i, a * beliefs.nu[i] + b * others.nu[j])
 
 
 @compiled_function
