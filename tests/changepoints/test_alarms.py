@@ -131,6 +131,25 @@ def test_logs_that_are_not_from_the_model_keep_to_the_rate_within_a_factor_of_2(
     assert len(found.blocks) == 10
 
 
+@pytest.mark.parametrize(("kind", "reason"), [("student", "heavy tails"), ("autocorrelated", "a correlation of")])
+def test_why_sigma_is_wider_is_said_by_its_cause(kind: str, reason: str) -> None:
+    rng = np.random.default_rng(3)
+    y = rng.standard_t(2, 5_000) if kind == "student" else rng.normal(size=5_000)
+    for t in range(1, 5_000 if kind == "autocorrelated" else 0):
+        y[t] += 0.9 * y[t - 1]
+    words = vl.calibrate(LEARNER, y, false_alarms=1 / 400, within=WITHIN).sentence()
+    assert "times the learner's: with its own, recent_change is next to 1 too often" in words
+    assert [text for text in ("heavy tails", "a correlation of") if text in words] == [reason]
+
+
+def test_an_interval_that_excludes_the_rate_is_said() -> None:
+    rates = {
+        count: vl.Calibration(vl.AlarmRule(0.7, within=9), LEARNER, 0.005, Rate(count, 80_000), None, (), "simulation", ())
+        for count in (410, 523)
+    }
+    assert ["excludes 0.005: it is 1.3 times that" in found.sentence() for found in rates.values()] == [False, True]
+
+
 def test_what_a_log_is_too_short_for_is_refused() -> None:
     y = np.random.default_rng(1).normal(size=2_000)
     with pytest.raises(CalibrationError, match=r"2,000 observations; a rate of 0.0001 .* with 30,000.*ask for 0.0015"):

@@ -40,6 +40,31 @@ def test_changes_of_a_table_by_group(tmp_path: pathlib.Path) -> None:
     assert "Merge does not keep" in refused(volatilis("changes", tmp_path / "t.csv", *FAMILY, "--learner", "merge:n=5,p_c=0.1"))
 
 
+def test_changes_says_that_the_model_does_not_fit_as_run_does(tmp_path: pathlib.Path) -> None:
+    noise = np.random.default_rng(3).normal(size=400)
+    for t in range(1, 400):
+        noise[t] += 0.9 * noise[t - 1]
+    pd.DataFrame({"outcome": noise}).to_csv(tmp_path / "t.csv", index=False)
+    words = (tmp_path / "t.csv", *FAMILY, "--learner", "exact:p_c=0.01", "--quiet", "--out", tmp_path / "o.csv")
+    said = [volatilis(name, *words).stderr for name in ("changes", "run")]
+    assert "warning: gaussian:sigma=1,mu_0=0,sigma_0=5 does not fit the outcomes: neighbouring one-step errors" in said[0]
+    assert said[0] == said[1]
+    pd.DataFrame({"outcome": two_levels(40, 30)}).to_csv(tmp_path / "t.csv", index=False)
+    assert not volatilis("changes", *words).stderr
+
+
+def test_changes_refuses_trials_that_are_not_in_order(tmp_path: pathlib.Path) -> None:
+    pd.DataFrame({"trial": [2, 1, 3], "outcome": [0.0, 1.0, 2.0]}).to_csv(tmp_path / "t.csv", index=False)
+    words = ("changes", tmp_path / "t.csv", *FAMILY, "--learner", "exact:p_c=0.01")
+    assert "trial 1 of the table comes after trial 2 in row 1" in refused(volatilis(*words))
+
+
+def test_changes_warns_of_a_prior_that_is_contradicted() -> None:
+    with pytest.warns(vl.ModelMismatchWarning, match=r"the prior is contradicted: 70 of 70 observations") as caught:
+        vl.changes(two_levels(40, 30) + 100.0, LEARNER)
+    assert caught[0].filename == __file__
+
+
 def test_calibrate_a_log_into_a_file(tmp_path: pathlib.Path) -> None:
     pd.DataFrame({"outcome": np.random.default_rng(3).normal(size=4_000)}).to_csv(tmp_path / "log.csv", index=False)
     words = ("calibrate", tmp_path / "log.csv", *FAMILY, "--learner", "merge:n=5,p_c=0.01", "--within", "20")

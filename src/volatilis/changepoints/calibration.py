@@ -13,6 +13,7 @@ import numpy as np
 
 from volatilis._core.seeds import seed_sequence
 from volatilis.changepoints.alarms import AlarmFile, AlarmRule, KeyedAlarms, Rate, save_alarms
+from volatilis.estimation import check
 from volatilis.families import Gaussian
 from volatilis.learners import Merge
 from volatilis.learners._base import Learner
@@ -63,10 +64,11 @@ class Calibration(NamedTuple):
     def sentence(self) -> str:
         """What it found, in words."""
         measured = []
-        if self.simulated is not None:
-            measured.append(f"data from the model: {self.simulated.text()}")
-        if self.on_log is not None:
-            measured.append(f"the log: {self.on_log.text()}")
+        for name, rate in (("data from the model", self.simulated), ("the log", self.on_log)):
+            if rate is not None:
+                within, times = rate.interval[0] <= self.false_alarms <= rate.interval[1], rate.value / self.false_alarms
+                away = "" if within else f", which excludes {self.false_alarms:.3g}: it is {times:.2g} times that"
+                measured.append(f"{name}: {rate.text()}{away}")
         chosen = "simulation" if self.source == "simulation" else "the quantiles of the log"
         rule = f"{self.rule.statistic} above {self.rule.threshold:.6g}, chosen by {chosen}"
         promise = f"{rule}, for {self.false_alarms:.3g} false alarms per observation. On {'; on '.join(measured)}."
@@ -118,7 +120,9 @@ def calibrate(
     log = None if y is None else labelled(y)[0]
     fitted = checked_learner(learner) if learner is not None else learner_for(log)
     if log is None:
-        return _from_model(fitted, rule, false_alarms, seed)
+        chosen, simulated = threshold_by_simulation(fitted, rule, false_alarms, seed)
+        only = ("It holds for data from the model only.",)
+        return Calibration(chosen, fitted, false_alarms, simulated, None, (), "simulation", only)
     return _from_log(fitted, rule, false_alarms, log, seed)
 
 
@@ -136,11 +140,6 @@ def learner_for(log: object) -> Learner:
 
 
 # --- from the model --------------------------------------------------------------------------------------------------------
-
-
-def _from_model(learner: Learner, rule: AlarmRule, target: float, seed: Seed) -> Calibration:
-    chosen, simulated = threshold_by_simulation(learner, rule, target, seed)
-    return Calibration(chosen, learner, target, simulated, None, (), "simulation", ("It holds for data from the model only.",))
 
 
 def threshold_by_simulation(
@@ -244,7 +243,9 @@ def _by_quantiles(
         if rule.statistic != "log_bayes_factor_surprise" and threshold > LARGEST:
             continue
         if factor > 1.0:
-            notes.append(f"sigma is {factor:g} times that of the observations, since they are not independent given the level.")
+            notes.append(f"sigma is {factor:g} times the learner's: with its own, {rule.statistic} is next to 1 too often here.")
+            found = check(learner, log, missing="elapse").misfits
+            notes += [f"The family does not fit the log: {one.message}." for one in found]
         checked = cross_validated(rule, values, target)
         low, high = checked.interval
         if high < target / 2.0 or low > 2.0 * target:

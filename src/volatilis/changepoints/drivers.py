@@ -30,6 +30,7 @@ class Way(NamedTuple):
     memo: Array
     evidence: Array  # the log of the predictive of observation n
     logs: Array  # log p_c, log (1 - p_c)
+    log_p_0: Array  # the log of what the prior predicts of observation n
 
 
 @compiled_methods
@@ -63,6 +64,7 @@ def run_forward(learner: Any, state: Any, ys: Array, events: Array, progress: Ar
                 continue
             way.steps[n - 1] = t
             way.evidence[n - 1] = step_evidence(info, way.logs[0], way.logs[1])
+            way.log_p_0[n - 1] = info.log_p_0
             way.live[n] = extend_best(state, n, way)
             progress[1] -= way.live[n]
         elif events[t] == ELAPSE:

@@ -15,7 +15,7 @@ from volatilis.changepoints.blocks import Block, Change, binomial, found_changes
 from volatilis.families._kinds import UndefinedError
 from volatilis.learners import ExactBayes, MessagePassing, StratifiedResampling
 from volatilis.learners._base import Learner
-from volatilis.running.arguments import Seed, checked_learner, labelled, step_events
+from volatilis.running.arguments import Seed, checked_learner, labelled, step_events, warn_of_prior
 from volatilis.running.drivers import RESET, SKIP
 
 if TYPE_CHECKING:
@@ -47,6 +47,9 @@ def changes(
 
     Returns Changes: the probability of a change at each time, the most probable segmentation, and how sure each change is.
 
+    Warns with ModelMismatchWarning, as `run` does, where the prior expects next to nothing where the observations are. What a
+    wrong family takes for changes may be none (autocorrelation, outliers, angles): `volatilis.check(learner, y)` looks for that.
+
     Raises UndefinedError for a learner that does not keep the times of changes, ValueError for observations that the family does
     not accept.
 
@@ -60,7 +63,9 @@ def changes(
     values, index = labelled(y)
     observed, absent = learner.family.observations(values) if given is None else learner.family.observations(values, given)
     learner.check_observations(observed)
-    return look_back_over(learner, observed, absent, step_events(absent, reset, missing), index)
+    found = look_back_over(learner, observed, absent, step_events(absent, reset, missing), index)
+    warn_of_prior(learner, observed, absent, found.log_p_0)
+    return found
 
 
 def check_defined(learner: Learner) -> None:
@@ -118,6 +123,11 @@ class Changes:
 
     def __len__(self) -> int:
         return len(self._events)
+
+    @property
+    def log_p_0(self) -> np.ndarray:
+        """The log of what the prior predicts of each observation, those that are missing left out."""
+        return np.concatenate([np.zeros(0), *(block.passes.log_p_0 for block in self._blocks)])
 
     @property
     def learner(self) -> Learner:

@@ -60,12 +60,14 @@ class Passes:
             np.zeros(2, dtype=np.int64),
             np.zeros(length),
             log_chances(learner.change_probability()),
+            np.zeros(length),
         )
         way.scaled[0] = 1.0
         state = self._forward(way)
         self.seen = int(state.recent[N])  # type: ignore[attr-defined]
         self.steps, self.live = way.steps[: self.seen], way.live[: self.seen + 1]
         self.back, self.evidence = way.back[: self.seen + 1], way.evidence[: self.seen]
+        self.log_p_0 = way.log_p_0[: self.seen]
         self.log_map = float(np.log(way.scaled[self.seen]) + way.log_unit[0]) if self.seen else 0.0
 
     def fresh(self) -> Any:

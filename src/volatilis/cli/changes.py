@@ -48,6 +48,7 @@ def changes(
     with reported("changes"):
         from volatilis.tables import check_outputs, save_figure, write_columns
         from volatilis.trials.changes import find_changes
+        from volatilis.trials.run import show_misfits
 
         check_outputs({"--out": out, "--segments": segments}, plot, table)
         texts = world.settled(learner, lambda: trials.reading(table), quiet)
@@ -59,6 +60,7 @@ def changes(
             save_figure(next(iter(found.found.values())).plot(), plot)
         if not quiet:
             print(found.sentence(), file=sys.stderr)
+        show_misfits(found.misfits)
 
 
 @with_groups

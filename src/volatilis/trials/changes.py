@@ -12,6 +12,7 @@ from volatilis.families._kinds import UndefinedError
 from volatilis.learners._base import Learner
 from volatilis.tables import counted
 from volatilis.trials.engine import Engine
+from volatilis.trials.fit_of_model import FitOfModel
 from volatilis.trials.groups import Key, split
 from volatilis.trials.run import RunRequest
 
@@ -20,11 +21,15 @@ if TYPE_CHECKING:
 
 
 class GroupChanges(NamedTuple):
-    """What was found in each group of a table, in the order of the file; `rows` numbers its rows from 1."""
+    """What was found in each group of a table, in the order of the file; `rows` numbers its rows from 1.
+
+    misfits    what speaks against the model, in words, as `volatilis run` says it
+    """
 
     by: tuple[str, ...]
     found: dict[Key, Changes]
     rows: dict[Key, np.ndarray]
+    misfits: tuple[str, ...] = ()
 
     def table(self) -> pd.DataFrame:
         """One row per change: the group, the row of the file, and what `Changes.to_pandas` says; positions are rows."""
@@ -57,7 +62,7 @@ class GroupChanges(NamedTuple):
 
 def find_changes(request: RunRequest) -> GroupChanges:
     """Look back over every group of a table. Raises TableError, with file, row, column and value, for what cannot be used."""
-    engine, sequences = _sequences(request)
+    engine, sequences, fit = _sequences(request)
     found, rows = {}, {}
     for key, (learner, parts) in sequences.items():
         values, events, absent, numbers = (np.concatenate([part[k] for part in parts]) for k in range(4))
@@ -66,12 +71,12 @@ def find_changes(request: RunRequest) -> GroupChanges:
         except UndefinedError as error:
             raise ValueError(str(error)) from None
         found[key], rows[key] = look_back_over(learner, values, absent, events), numbers
-    return GroupChanges(engine.inputs.by, found, rows)
+    return GroupChanges(engine.inputs.by, found, rows, fit.misfits())
 
 
 def calibrate_log(request: RunRequest, false_alarms: float, within: int | None, seed: int) -> Calibration:
     """A threshold for the one log that a table is."""
-    _, sequences = _sequences(request)
+    _, sequences, _ = _sequences(request)
     if len(sequences) != 1:
         raise ValueError(f"the table has {len(sequences)} groups; a threshold is for one log: give a table of one")
     ((learner, parts),) = sequences.values()
@@ -88,19 +93,32 @@ def calibrate_log(request: RunRequest, false_alarms: float, within: int | None, 
 Part = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
-def _sequences(request: RunRequest) -> tuple[Engine, dict[Key, tuple[Learner, list[Part]]]]:
-    """The observations of every group, as its family has them: values, events, which are missing, and rows of the file."""
+def _sequences(request: RunRequest) -> tuple[Engine, dict[Key, tuple[Learner, list[Part]]], FitOfModel]:
+    """The observations of every group, as its family has them: values, events, which are missing, and rows of the file.
+
+    And whether the model fits them. Trials and parameters in columns are checked as `volatilis run` checks them.
+    """
     if len(request.learners) != 1:
         raise ValueError(f"--learner is given {len(request.learners)} times; one is accepted here")
     engine = Engine(request)
     sequences: dict[Key, tuple[Learner, list[Part]]] = {}
+    learners: dict[Key, list[Learner]] = {}
+    numbers: dict[Key, int] = {}
+    fit = FitOfModel(engine.inputs, lambda: learners)
     first = 1
     for batch in engine.table.batches():
         rows = engine.inputs.read(batch, first)
-        for group in split(batch, engine.inputs.by, engine.table.path, first):
-            learner = engine.inputs.learners(rows, group)[0]
+        groups = split(batch, engine.inputs.by, engine.table.path, first)
+        places = np.array([numbers.setdefault(group.key, len(numbers)) for group in groups], dtype=np.int64)
+        engine.inputs.trials.check(rows, groups, places)
+        for group in groups:
+            if group.key not in learners:
+                learners[group.key] = engine.inputs.learners(rows, group)
+            engine.inputs.check_constant(rows, group)
+            learner = learners[group.key][0]
             values, events, absent = engine.inputs.steps(rows, group, learner)
             part = (values, events, absent, first + group.positions())
             sequences.setdefault(group.key, (learner, []))[1].append(part)
+        fit.see(rows, groups)
         first += batch.num_rows
-    return engine, sequences
+    return engine, sequences, fit

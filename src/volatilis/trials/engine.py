@@ -95,7 +95,7 @@ class Engine:
         self._stop = threading.Event()
         self._rows = self._missing_outcomes = 0
         self._not_finite = {column.name: 0 for column in self.columns}
-        self._fit_of_model = FitOfModel(self.inputs, self._register)
+        self._fit_of_model = FitOfModel(self.inputs, self._register.learners)
         self._watchers = watchers
         for watcher in watchers:
             watcher.begin(self)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -13,7 +13,6 @@ from volatilis.families._base import Family
 from volatilis.learners._base import Learner
 from volatilis.trials.groups import Group, Key, Rows, shown
 from volatilis.trials.inputs import Inputs
-from volatilis.trials.sessions import Register
 
 NAMED = 5  # groups that are named one by one
 
@@ -21,13 +20,13 @@ NAMED = 5  # groups that are named one by one
 class FitOfModel:
     """Keeps outcomes until there are enough: 20,000 say as much as more would, and memory does not grow."""
 
-    def __init__(self, inputs: Inputs, register: Register) -> None:
-        self._inputs, self._register, self._kept = inputs, register, 0
+    def __init__(self, inputs: Inputs, learners: Callable[[], Mapping[Key, Sequence[Learner]]]) -> None:
+        self._inputs, self._learners, self._kept = inputs, learners, 0
         self._found: tuple[int, tuple[str, ...]] | None = None
         self._pieces: dict[Key, list[tuple[np.ndarray, np.ndarray]]] = {}
 
     def see(self, rows: Rows, groups: Sequence[Group]) -> None:
-        learners = self._register.learners() if self._kept < MOST else {}
+        learners = self._learners() if self._kept < MOST else {}
         for group in groups:
             if self._kept >= MOST:
                 return
@@ -42,7 +41,7 @@ class FitOfModel:
         return self._found[1]
 
     def _all_misfits(self) -> tuple[str, ...]:
-        learners = self._register.learners()
+        learners = self._learners()
         models: dict[tuple[object, ...], list[Key]] = {}
         for key in self._pieces:
             models.setdefault(tuple(map(id, learners[key])), []).append(key)
