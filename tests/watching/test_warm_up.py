@@ -7,6 +7,7 @@ import pathlib
 
 import numpy as np
 
+import volatilis as vl
 from tests.watching.command import watch
 
 
@@ -51,3 +52,46 @@ def test_too_few_lines_are_said(tmp_path: pathlib.Path) -> None:
     source.write_text("".join(few))
     assert "before the warm-up of 2 keys among 2 was complete, which takes 40" in watch(source, *OPTIONS, both=False).stderr
     assert watch(source, *OPTIONS[:-1], "3", both=False).returncode == 2
+
+
+def written(path: pathlib.Path, columns: dict[str, np.ndarray]) -> pathlib.Path:
+    """Keys in turn, a value of each at a time."""
+    length = len(next(iter(columns.values())))
+    rows = [json.dumps({"k": key, "v": float(values[t])}) for t in range(length) for key, values in columns.items()]
+    path.write_text("\n".join(rows) + "\n")
+    return path
+
+
+def test_later_lines_that_contradict_what_was_learned_are_told_once(tmp_path: pathlib.Path) -> None:
+    """Heavy tails look like changes in a warm-up; noise that grows later makes every other line ring."""
+    rng = np.random.default_rng(3)
+    grown = np.concatenate([rng.normal(50.0, 2.0, 300), rng.normal(50.0, 40.0, 900)])
+    source = written(tmp_path / "in.jsonl", {"tails": 50.0 + 2.0 * rng.standard_t(2, 1200), "grown": grown})
+    said = watch(source, "--value", "v", "--key", "k", both=False).stderr.splitlines()
+    tails = [line for line in said if "tails: warning: gaussian:" in line and "outliers or heavy tails" in line]
+    assert len(tails) == 1
+    assert "contaminated" in tails[0]
+    rings = [line for line in said if "grown: warning: " in line and " lines since the warm-up ring (" in line]
+    assert len(rings) == 1
+    assert "where p_c = 0.005: " in rings[0]
+    assert "--learn N" in rings[0]
+    assert "volatilis calibrate" in rings[0]
+
+
+def test_data_of_the_model_are_not_warned_of(tmp_path: pathlib.Path) -> None:
+    """At most 1 of 100 streams may be: none of these 20, with a fixed seed."""
+    world = vl.ChangingEnvironment(vl.Gaussian(1.0, 20.0, 6.0), p_c=0.02)
+    columns = {f"s{seed}": np.asarray(world.sample(700, seed=seed)[0]) for seed in range(20)}
+    said = watch(written(tmp_path / "in.jsonl", columns), "--value", "v", "--key", "k", both=False).stderr
+    assert said.count("learned from the first 200 observations") == 20
+    assert "warning" not in said
+    assert "since the warm-up ring" not in said
+
+
+def test_white_noise_leaves_p_c_open_and_the_default_alarm_says_what_it_misses(tmp_path: pathlib.Path) -> None:
+    rng = np.random.default_rng(8)
+    source = written(tmp_path / "in.jsonl", {f"w{i}": rng.normal(50.0, 2.0, 210) for i in range(8)})
+    said = watch(source, "--value", "v", "--key", "k", both=False).stderr
+    assert said.count("so p_c and sigma_0 are not identified: sigma_0 is taken to be 10 sigma") == 8
+    assert said.count("lasting small shifts need a rule of volatilis calibrate") == 1
+    assert "lasting small" not in watch(source, "--value", "v", "--key", "k", "--alarm", "0.9", both=False).stderr

@@ -17,6 +17,7 @@ from volatilis.estimation.laws import Deviation
 from volatilis.estimation.models import P_CS, Data, Measured, best, described, first_of
 from volatilis.families._base import Family, prior_beliefs
 
+NO_PARAMETERS = "No parameters of this family mend that"  # how the remedy of a misfit begins that is the family's fault
 FEW = 5000  # observations that candidates are tried on
 
 
@@ -133,7 +134,7 @@ def _other_family(fault: Deviation, family: Family) -> str:
         other = "gaussian-unknown-variance, which learns how much counts vary (of their square roots, if they are small)"
     else:
         other = "gaussian-unknown-variance, if the size of the noise changes"
-    return f"No parameters of this family mend that; one that may: {other}"
+    return f"{NO_PARAMETERS}; one that may: {other}"
 
 
 def _with_more_past(family: Family, whole: bool) -> str:

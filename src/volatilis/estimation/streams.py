@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from volatilis.estimation.checks import ALPHA, change_probabilities, changes_apart, check_model
+from volatilis.estimation.checks import ALPHA, Check, change_probabilities, changes_apart, check_model
+from volatilis.estimation.estimate import estimate
 from volatilis.estimation.models import described
+from volatilis.estimation.remedies import NO_PARAMETERS
+from volatilis.families._base import Family
 from volatilis.learners._base import Learner
-from volatilis.running.drivers import RESET
+from volatilis.running.drivers import OBSERVE, RESET
 
 LOOKS = (256, 1024, 4096)
 KEYS = 64  # that a stretch has at most: the first that come
@@ -21,9 +24,13 @@ FURTHEST = 20  # looks that are told apart in their level
 
 
 class StreamCheck:
-    """Sees every observation, keeps few of them, and says each kind of misfit once."""
+    """Sees every observation, keeps few of them, and says each kind of misfit once.
 
-    def __init__(self, learner: Learner) -> None:
+    learned   whether the parameters were estimated from few observations: then only what no parameters mend is said
+    """
+
+    def __init__(self, learner: Learner, learned: bool = False) -> None:
+        self._learned = learned
         self._family, self._p_c = learner.family, change_probabilities(learner, None)
         self._can = not self._family.lacks("predictive_cdf") and not changes_apart(learner)
         self._told: set[str] = set()
@@ -75,8 +82,23 @@ class StreamCheck:
         level = ALPHA / 2.0 ** min(self._looks, FURTHEST)
         self._looks += 1
         found = check_model(self._family, sequences, self._p_c, steps, level)
+        if self._learned and found.misfits:
+            found = _with_own_parameters(self._family, sequences, steps, level)
         new = [misfit for misfit in found.misfits if misfit.kind not in self._told]
         self._told.update(misfit.kind for misfit in new)
         of = f"{len(sequences)} keys" if len(sequences) > 1 else "the stream"
         looked = f"({found.observations:,} observations of {of} were looked at; said once)"
-        return [f"{described(self._family)} does not fit: {misfit} {looked}" for misfit in new]
+        even = "does not fit, even with parameters from these lines" if self._learned else "does not fit"
+        return [f"{described(found.family)} {even}: {misfit} {looked}" for misfit in new]
+
+
+def _with_own_parameters(family: Family, sequences: list[np.ndarray], steps: list[np.ndarray], level: float) -> Check:
+    """The check of a family with the parameters that these observations suggest; of its misfits those that none mend."""
+    given = {name: value for name, value in family._asdict().items() if name in ("k", "period")}  # type: ignore[attr-defined]
+    seen = [values[events % RESET == OBSERVE] for values, events in zip(sequences, steps, strict=True)]
+    try:
+        own = estimate(seen, type(family), check=False, workers=1, **given)
+    except ValueError:  # they do not vary: there is no noise whose law could be wrong
+        return Check((), family, 0.0, sum(map(len, seen)), ())
+    found = check_model(own.family, sequences, own.p_c, steps, level)
+    return found._replace(misfits=tuple(one for one in found.misfits if one.remedy.startswith(NO_PARAMETERS)))

@@ -6,6 +6,7 @@ its parameters and taking those observations in. So streams of many keys, their 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,6 +16,7 @@ from volatilis._compiler.registry import compiled_methods, python_only
 from volatilis._core.fields import Count, derived, validated
 from volatilis.estimation import Environment, check_model, estimate
 from volatilis.estimation.texts import candidates
+from volatilis.estimation.words import OFTEN
 from volatilis.families._base import Beliefs, Observation, prior_beliefs
 from volatilis.families._kinds import RECORDS
 from volatilis.learners._bank import BankOfStates, member, stacked, with_room
@@ -23,17 +25,23 @@ from volatilis.learners._grids import parameter_places, value_of, with_values
 from volatilis.learners._kinds import AnyLearner, LearnerRecord, LearnerTuple, combinator
 
 NO_CHANGE = ("no change", "changes from noise", "p_c is not identified")  # in the notes of an estimate that saw none
+VAGUE = 30.0  # the upper end of an interval of p_c over the lower: beyond, changes smaller than the noise are as good as none
+NOT_IDENTIFIED = " is not identified"  # in the notes of an estimate, after the name of a parameter
 WIDE = 10.0  # standard deviations of the noise: how large changes are taken to be where there was none to learn from
 STILL = 1e-3  # the noise that is assumed of numbers that do not vary, as a share of their size
 
 
 @compiled_methods
 class Warming(NamedTuple):
-    """The first observations, how many, whether parameters are known; the learner with them, a bank of one; its state."""
+    """The first observations, how many, whether parameters are known; the learner with them, a bank of one; its state.
+
+    `doubts` are 0 or 1: whether no change stood out among the first observations; of each parameter, whether they left it open.
+    """
 
     buffer: np.ndarray
     seen: np.ndarray
     known: np.ndarray
+    doubts: np.ndarray
     own: Any
     inner: Any
     pi_0: Beliefs
@@ -56,7 +64,7 @@ class Warming(NamedTuple):
         numbers = {f"own_{i}": array for i, array in enumerate(_arrays(self.own))}
         inner = {f"inner_{name}": array for name, array in self.inner.kept_arrays().items()}
         prior = {"prior_chi": self.inner.pi_0.chi, "prior_nu": self.inner.pi_0.nu}  # every key has its own
-        return {"buffer": self.buffer, "seen": self.seen, "known": self.known, **numbers, **prior, **inner}
+        return {"buffer": self.buffer, "seen": self.seen, "known": self.known, "doubts": self.doubts, **numbers, **prior, **inner}
 
     @python_only
     def many(self, count: int) -> BankOfStates:
@@ -67,6 +75,18 @@ def _arrays(value: object) -> list[np.ndarray]:
     if isinstance(value, tuple):
         return [array for item in value for array in _arrays(item)]
     return [value] if isinstance(value, np.ndarray) else []
+
+
+def _saw_no_change(found: Environment) -> bool:
+    """Whether an estimate tells of no change; or only of such as are smaller than the noise, at a rate that is anyone's guess, or
+    come at every second observation."""
+    if any(sign in note for note in found.notes for sign in NO_CHANGE):
+        return True
+    names = {one.name for one in found.estimates}
+    if not {"sigma", "sigma_0", "p_c"} <= names:
+        return False
+    p_c, small = found["p_c"], found["sigma_0"].value < found["sigma"].value
+    return p_c.value > OFTEN or (small and p_c.high > VAGUE * p_c.low)
 
 
 class _Given(NamedTuple):
@@ -151,6 +171,7 @@ class WarmUp(_Fields):
             np.zeros(self.lines, dtype=dtype),
             np.zeros(1),
             np.zeros(1),
+            np.zeros(1 + len(parameter_places(self.learner))),
             stacked([self.learner]),
             inner,
             prior_beliefs(self.family),
@@ -161,30 +182,34 @@ class WarmUp(_Fields):
         """The parameters from what is kept, and a learner with them that has taken it in."""
         if state.known[0] != 0.0 or state.seen[0] < self.lines:
             return state
-        learner = self.suggested(state.buffer)
+        learner, doubts = self.suggested(state.buffer)
         inner = learner.init(0)
         for y in state.buffer:
             learner.update(inner, y)
         own = stacked([learner])
-        return state._replace(known=np.ones(1), own=own, inner=inner)
+        return state._replace(known=np.ones(1), doubts=doubts, own=own, inner=inner)
 
     @python_only
-    def suggested(self, values: np.ndarray) -> Learner:
-        """The learner with what these observations suggest."""
+    def suggested(self, values: np.ndarray) -> tuple[Learner, np.ndarray]:
+        """The learner with what these observations suggest, and the doubts about it."""
+        places = list(parameter_places(self.learner))
         try:
             found: Environment = estimate(values, type(self.family), check=False, workers=1, **self._given())
         except ValueError:  # they do not vary
             size = max(abs(float(values[0])), 1.0) * STILL
             still = {"sigma": size, "mu_0": float(values[0]), "sigma_0": 100.0 * size}
-            places = parameter_places(self.learner)
-            return with_values(self.learner, {name: value for name, value in still.items() if name in places})
+            return with_values(self.learner, {name: still[name] for name in still if name in places}), np.zeros(1 + len(places))
         learner: Learner = self.learner._replace(family=found.family, p_c=found.p_c)  # type: ignore[attr-defined]
-        places = parameter_places(learner)
-        if not any(sign in note for note in found.notes for sign in NO_CHANGE) or not {"sigma", "sigma_0"} <= set(places):
-            return learner
+        unseen = _saw_no_change(found)
+        vague = [name + NOT_IDENTIFIED in " ".join(found.notes) or (name == "p_c" and unseen) for name in places]
+        if not unseen or not {"sigma", "sigma_0"} <= set(places):
+            return learner, np.array([0.0, *vague])
         # Nobody saw how large a change is, nor how often one comes: larger ones than the noise are what matters, and rare
-        wide = max(value_of(learner, "sigma_0"), WIDE * value_of(learner, "sigma"))
-        return with_values(learner, {"sigma_0": wide, "p_c": min(found.p_c, 1.0 / self.lines)})
+        sigma, sigma_0 = value_of(learner, "sigma"), value_of(learner, "sigma_0")
+        sigma = math.hypot(sigma, sigma_0) if found.p_c > OFTEN else sigma  # levels that hardly last are noise
+        rare = min(found.p_c, 1.0 / self.lines)
+        learner = with_values(learner, {"sigma": sigma, "sigma_0": max(sigma_0, WIDE * sigma), "p_c": rare})
+        return learner, np.array([1.0, *vague])
 
     @python_only
     def _given(self) -> dict[str, Any]:
@@ -209,8 +234,17 @@ class WarmUp(_Fields):
         if np.all(values == values[0]):
             return [f"all of the first {self.lines} observations are {values[0]}, so their noise is a guess: {found}"]
         texts = [f"learned from the first {self.lines} observations: {found}"]
-        if value_of(learner, "p_c") == 1.0 / self.lines:
-            texts[0] += f" (no change among them: sigma_0 is taken to be {WIDE:g} sigma, and p_c 1/{self.lines})"
+        vague = [name for name, doubt in zip(parameter_places(learner), state.doubts[1:], strict=True) if doubt]
+        if state.doubts[0]:
+            texts[0] += (
+                " (no change stands out from the noise among them, so p_c and sigma_0 are not identified: sigma_0 is taken to be "
+                f"{WIDE:g} sigma, and p_c at most 1/{self.lines})"
+            )
+        elif vague:
+            texts[0] += (
+                f" ({' and '.join(vague)} {'is' if len(vague) == 1 else 'are'} not identified: these observations say next to "
+                f"nothing about {'it' if len(vague) == 1 else 'them'}; --learn N takes more)"
+            )
         likely = candidates(values)[0]
         if likely != RECORDS[type(learner.family)].name and likely in ("bernoulli", "poisson"):
             kind = "0 or 1" if likely == "bernoulli" else "counts"
@@ -244,7 +278,8 @@ class WarmUp(_Fields):
     @python_only
     def states_within(self, arrays: Mapping[str, np.ndarray]) -> list[tuple[Learner, dict[str, np.ndarray]]]:
         seen, known = arrays["seen"], arrays["known"]
-        if not np.isin(known, (0.0, 1.0)).all() or (seen < 0.0).any() or (seen > self.lines).any() or (seen % 1.0).any():
+        flags = np.append(known, arrays["doubts"])
+        if not np.isin(flags, (0.0, 1.0)).all() or (seen < 0.0).any() or (seen > self.lines).any() or (seen % 1.0).any():
             raise ValueError("a warm-up that cannot be")
         inner = {name.removeprefix("inner_"): array for name, array in arrays.items() if name.startswith("inner_")}
         return [(self.learner, inner)]

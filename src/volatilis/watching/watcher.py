@@ -15,6 +15,7 @@ from volatilis.tables import counted
 from volatilis.watching.format import Format, KeyTexts, Written
 from volatilis.watching.input import Block, Lines
 from volatilis.watching.keyed import ROWS, Keyed
+from volatilis.watching.learned import Learned
 from volatilis.watching.output import Lag, Metrics, Output, Report, state_locked
 from volatilis.watching.parsing import Parsed, Parser
 from volatilis.watching.per_key import Alarms, CalibratedAlarms, Clock, PerKey, Rules, duration, rules_for
@@ -85,7 +86,9 @@ class Watcher:
         self._keyed = Keyed(learner, request.seed, tell, keys, within, row_shape(fields, learner.family))
         self._clock = None if request.interval is None else Clock(duration("--interval", request.interval)[0], report)
         self._per_key: list[PerKey] = [self._alarms, *([] if self._clock is None else [self._clock])]
-        self._check = None if isinstance(learner, WarmUp) else StreamCheck(learner)  # a warm-up checks what it estimates
+        warms_up = isinstance(learner, WarmUp)
+        self._learned = Learned(self._keyed, report, bool(request.key)) if warms_up else None
+        self._check = None if warms_up else StreamCheck(learner)
         self._key_texts = KeyTexts(self._format)
         self._said_too_many = False
         self.summary = Summary()
@@ -131,7 +134,9 @@ class Watcher:
             self._save()
             raise ValueError(str(stopped)) from None
         self._doubt([] if self._check is None else self._check.at_the_end())
-        self._tell_unlearned()
+        if self._learned is not None:
+            by_default = self.request.alarm is None and self.request.alarm_run_length is None
+            self._learned.ended(by_default, self.request.state)
         self._save()
         self._metrics.write(self.summary, self._lag())
 
@@ -164,6 +169,8 @@ class Watcher:
         )
         self.output.write(b"".join(texts))  # once all of the block is learned: a reader may go away at any time
         self._doubt([] if self._check is None else self._check.misfits())  # may take a moment: after what is known is out
+        if self._learned is not None:
+            self._learned.look()
         if stopped is not None:
             raise _StoppedAtLineError(stopped)
 
@@ -177,38 +184,17 @@ class Watcher:
         if self._check is not None:
             self._check.see(numbers, parsed.values, events)
         out = self._keyed.advance(numbers, parsed.values, events)
-        self._tell_learned()
         alarms = self._alarms.of(out, numbers, ~(parsed.absent | late))
+        if self._learned is not None:
+            self._learned.tell()
+            self._learned.see(numbers, parsed.values, events, out, alarms)
+        self._keyed.moved.clear()
         self._count(parsed, late, alarms)
         texts = self._key_texts.of(numbers, parsed.keys)
         written = Written(parsed.lines, texts, parsed.kept, parsed.observed, parsed.absent, elapsed, out, alarms)
         text = self._format.text(written.only(alarms) if self.request.only_alarms else written)
         self._forget()
         return text
-
-    def _tell_learned(self) -> None:
-        """What a warm-up found, of the keys whose warm-up has just ended."""
-        learner, moved = self._keyed.learner, self._keyed.moved
-        if isinstance(learner, WarmUp) and moved:
-            names = {number: key for key, number in self._keyed.keys.numbers.items()}
-            for number, state in moved:
-                key = names.get(number, ())
-                of = f"{key if isinstance(key, str) else ','.join(key)}: " if key else ""
-                for text in learner.words(state):
-                    self._report(f"{of}{text}")
-        moved.clear()
-
-    def _tell_unlearned(self) -> None:
-        """That the input ended before everything was learned."""
-        learner, (_, pool_of, _) = self._keyed.learner, self._keyed.packed()
-        waiting = int(np.count_nonzero(pool_of == 0))
-        if isinstance(learner, WarmUp) and waiting:
-            of = f" of {counted(waiting, 'key')} among {len(pool_of):,}" if self.request.key else ""
-            goes_on = f"; {self.request.state} keeps their lines, and the same command goes on" if self.request.state else ""
-            self._report(
-                f"the input ended before the warm-up{of} was complete, which takes {learner.lines} observations: nothing was "
-                f"estimated there, and nothing is predicted; --learn N takes fewer{goes_on}"
-            )
 
     def _numbers_of(self, parsed: Parsed) -> tuple[np.ndarray, np.ndarray]:
         """The numbers of the lines' keys, and the steps that passed before each (empty where lines have no times)."""
@@ -222,6 +208,8 @@ class Watcher:
             for memory in self._per_key:
                 memory.renew(new, self._keyed.keys.count)
             self._key_texts.renew(new)
+            if self._learned is not None:
+                self._learned.renew(new, self._keyed.keys.count)
         return numbers, NOTHING if self._clock is None else self._clock.elapsed(numbers, parsed.times, parsed.lines)
 
     def _count(self, parsed: Parsed, late: np.ndarray, alarms: np.ndarray) -> None:
@@ -250,6 +238,8 @@ class Watcher:
         if numbers is not None:
             if self._check is not None:
                 self._check.start_anew()
+            if self._learned is not None:
+                self._learned.start_anew()
             for memory in self._per_key:
                 memory.set_arrays(memory.arrays(numbers), len(numbers))
             self._key_texts.renumber(numbers)
