@@ -109,9 +109,24 @@ def test_trials_out_of_order_are_told_and_a_new_block_may_count_anew(tmp_path: p
     model = Model.parse(FAMILY_TEXT, "varsmile:m=free", "gaussian:sd=free")
     path = tmp_path / "trials.csv"
     pd.concat([frame, restarted]).to_csv(path, index=False)
-    found = read_people(Source(path, block="block", trial="trial"), model)
-    assert [person.name for person in found.persons] == ["in order", "again"]
-    assert "sort the table by trial" in found.refused["shuffled"]
+    for source in (Source(path, block="block", trial="trial"), Source(path)):  # columns of these names are taken by themselves
+        found = read_people(source, model)
+        assert [person.name for person in found.persons] == ["in order", "again"]
+        assert "sort the table by trial" in found.refused["shuffled"]
+    assert len(read_people(Source(path, trial="none"), model).persons) == 3
+
+
+def test_a_column_trial_is_looked_at_as_run_does(tmp_path: pathlib.Path) -> None:
+    """Two people with one name, trials that go down, a number that is missing; and numbers that start again at a reset."""
+    model, path = Model.parse(FAMILY_TEXT, "varsmile:m=free", "gaussian:sd=free"), tmp_path / "trials.csv"
+    wrong = {"are both trial 1;": [1, 2, 1, 2], "row 2 is trial 3, after trial 4 in row 1": [4, 3, 2, 1], "is missing": [1, "", 3, 4]}
+    for said, trials in wrong.items():
+        rows = [f"a,{trial},{i},1,{i == 2:d}" for i, trial in enumerate(trials)]
+        path.write_text("\n".join(["subject,trial,outcome,prediction,anew", *rows, ""]))
+        assert said in read_people(Source(path), model).refused["a"]
+        assert len(read_people(Source(path, trial="none"), model).persons) == 1
+        assert volatilis("run", path, "--family", FAMILY_TEXT, "--learner", "varsmile:m=0.1").exit_code == 2
+        assert len(read_people(Source(path, reset="anew"), model).persons) == (trials == [1, 2, 1, 2])
 
 
 def test_an_infinite_response_is_told_with_its_row(tmp_path: pathlib.Path) -> None:

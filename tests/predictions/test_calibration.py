@@ -12,7 +12,7 @@ from scipy import linalg, stats
 import volatilis as vl
 from volatilis.predictions import SubjectTrials, analyse
 from volatilis.predictions.estimators import FIRST_LAYOUT, S_SH, SECOND_LAYOUT, pooled_effects, sums_first, sums_second
-from volatilis.predictions.hypotheses import BAYES_FACTOR, NO_PRIOR, SHANNON, judge, pooled_test
+from volatilis.predictions.hypotheses import BAYES_FACTOR, NO_PRIOR, SHANNON, flip_p, judge, pooled_test
 from volatilis.predictions.pooling import (
     LEAST_FREEDOM,
     LEAST_SPARE,
@@ -99,12 +99,12 @@ def test_what_is_true_is_not_contradicted(reflects: str, hypothesis: str) -> Non
 
 def test_nothing_is_confirmed_while_another_hypothesis_stands() -> None:
     """Both p between 0.025 and 0.05: each interval excludes 0, but together they reject nothing."""
-    effect = Pooled(np.full(5, 0.2), 1.0, 0.45, 20.0, 50, 1.0, {})
-    tests = {"difference": pooled_test(effect, 5, seed=None), "slope": pooled_test(effect, 5, seed=None)}
+    effect = Pooled(np.full(8, 0.125), 1.0, 0.45, 20.0, 50, 1.0, {})
+    tests = {"difference": pooled_test(effect, 8, seed=None), "slope": pooled_test(effect, 8, seed=None)}
     assert 0.025 < tests["slope"].p < 0.05
     words = {row.hypothesis: row.hypothesis_verdict for row in judge(1, "adjusted", tests)}
     assert words == {BAYES_FACTOR: "undecided", SHANNON: "undecided", NO_PRIOR: "consistent"}
-    stronger = {name: pooled_test(effect._replace(error=0.4), 5, seed=None) for name in tests}
+    stronger = {name: pooled_test(effect._replace(error=0.4), 8, seed=None) for name in tests}
     words = {row.hypothesis: row.hypothesis_verdict for row in judge(1, "adjusted", stronger)}
     assert words == {BAYES_FACTOR: "contradicted", SHANNON: "confirmed", NO_PRIOR: "contradicted"}
 
@@ -240,6 +240,21 @@ def test_below_the_minimum_there_is_a_value_and_no_test(freedom: float, spare: i
     assert math.isnan(test.p)
     assert {row.verdict for row in judge(2, "adjusted", {"slope": test})} == {"cannot be told"}
     assert can_be_tested(effect._replace(freedom=LEAST_FREEDOM, spare=LEAST_SPARE), 3)
+
+
+@pytest.mark.parametrize(("level", "least"), [(0.75, 3), (0.8, 4), (0.95, 6), (0.99, 8)])
+def test_so_few_people_that_flipped_signs_cannot_reach_the_level_give_no_verdict(level: float, least: int) -> None:
+    """However clear it is by Student's t; and it is said how many people it takes."""
+    for people in (least - 1, least):
+        shares = np.full(people, 1.0 / people)
+        assert (flip_p(shares) <= 1.0 - level + 1e-12) == (people == least)
+        effect = Pooled(shares, 1.0, 0.01, max(people - 1.0, 2.0), 50, 0.01, {"S_Sh": 1.0})
+        words = {row.hypothesis: row.verdict for row in judge(2, "adjusted", {"slope": pooled_test(effect, people, level)}, level)}
+        told = {BAYES_FACTOR: "contradicted", SHANNON: "contradicted"}
+        assert words == (told if people == least else dict.fromkeys(told, "cannot be told"))
+    few = effect._replace(shares=np.full(least - 1, 0.1))
+    wanted = need(few, "slope", "S_Sh", np.full(least - 1, 30), least - 1, [100] * (least - 1), level)
+    assert (wanted.people, wanted.trials) == (least, None)
 
 
 def test_student_s_interval_has_the_degrees_of_freedom_of_the_error() -> None:

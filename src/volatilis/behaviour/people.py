@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 WHEN = ("before", "after")
+ONE_NAME = "if two people have one name, add a column that distinguishes them to --by"
+COUNTED_ANEW = "if trials are counted anew in each block, name its column with --block; --trial none does not look"
 
 
 class Trials(NamedTuple):
@@ -88,7 +90,8 @@ class Source(NamedTuple):
     missing    a missing outcome: error, elapse (time passes) or skip (no update)
     bounds     the ends of a slider: a response beyond them is an error
     categories names of the categories, in order, where outcomes and responses are texts
-    trial      numbers a person's trials: two with one number are an error, as they are where two people have one name
+    trial      numbers a person's trials, which must go up: it finds two people with one name and rows out of order. None: the
+               column trial, if the table has it; "none": no check
     given      the context of the outcome: a cue; of choices among arms it is the response itself
     magnitudes of choices among arms: what each arm pays if it pays 1
     learn      of choices among arms whose outcomes are all in columns: whether people learn from the chosen one or from all
@@ -151,7 +154,7 @@ def read_people(source: Source, model: Model, *others: Model) -> People:
     if source.when not in WHEN:
         raise ValueError(f"when = {source.when!r} is not accepted; a response was given before or after the outcome")
     table = open_table(source.table)
-    source = _with_blocks(source, table.columns)
+    source = _with_defaults(source, table.columns)
     columns = tuple(dict.fromkeys(name for one in (model, *others) for name in one.columns()))
     for name, use in needed_columns(source, columns):
         column_named(table.columns, name, table.path, use)
@@ -176,11 +179,13 @@ def read_people(source: Source, model: Model, *others: Model) -> People:
     return People(tuple(persons), refused, notes)
 
 
-def _with_blocks(source: Source, columns: Sequence[str]) -> Source:
-    """A table with a column block has blocks, unless --block none says that it has not, or --reset says where they begin."""
-    if source.block is None and source.reset is None and "block" in columns and "block" not in source.by:
-        return source._replace(block="block")
-    return source._replace(block=None) if source.block == "none" else source
+def _with_defaults(source: Source, columns: Sequence[str]) -> Source:
+    """Columns named block (unless `reset` says where blocks begin) and trial are what their names say, unless "none" is given."""
+    found = {"block": source.block, "trial": source.trial}
+    for name, given in found.items():
+        if given is None and name in columns and name not in source.by and (name == "trial" or source.reset is None):
+            found[name] = name
+    return source._replace(**{name: None if column == "none" else column for name, column in found.items()})
 
 
 class _Reader:
@@ -210,8 +215,7 @@ class _Reader:
         begins = self._begins[rows].copy()
         if self._blocks is not None:
             begins[1:] |= self._blocks[rows][1:] != self._blocks[rows][:-1]
-        self._check_trials(rows, group)
-        self._check_order(rows, begins)
+        self._check_trials(rows, begins, shown(self._source.by, group.key))
         return Person(name, tuple(self._part(rows[part], begins[part], given[part], scored[part]) for part in self._parts(rows)))
 
     def _check_bounds(self, rows: np.ndarray, given: np.ndarray) -> None:
@@ -225,29 +229,25 @@ class _Reader:
             where = f"row {rows[i] + 1}, column {self._source.response!r}"
             raise TableError(f"{self._path}: {where}: {given[i]:g} lies beyond the slider, {low:g} to {high:g}")
 
-    def _check_trials(self, rows: np.ndarray, group: Group) -> None:
+    def _check_trials(self, rows: np.ndarray, begins: np.ndarray, whose: str) -> None:
+        """Learners learn in the order of the rows, so numbers go up; they may start again where a block begins."""
         if self._trials is None:
             return
-        numbered = self._trials[rows] if self._blocks is None else list(zip(self._blocks[rows], self._trials[rows], strict=True))
-        first: dict[Any, int] = {}
-        for row, key in zip(rows, numbered, strict=True):
-            if key in first:
-                both = f"rows {first[key] + 1} and {row + 1} are both trial {self._trials[row]:g}"
-                hint = "if two people have one name, add a column that distinguishes them to --by"
-                raise TableError(f"{self._path}: {shown(self._source.by, group.key)}: {both}; {hint}")
-            first[key] = int(row)
-
-    def _check_order(self, rows: np.ndarray, begins: np.ndarray) -> None:
-        """Learners learn in the order of the rows. Numbers may start again where a block begins."""
-        if self._trials is None:
-            return
-        back = np.flatnonzero((np.diff(self._trials[rows]) < 0.0) & ~begins[1:])
+        trials, column, first = self._trials[rows], self._source.trial, dict[Any, int]()
+        if np.isnan(trials).any():
+            row = rows[int(np.argmax(np.isnan(trials)))] + 1
+            raise TableError(f"{self._path}: row {row}, column {column!r} is missing; --trial none ignores this column")
+        anew = np.cumsum(self._begins[rows])
+        blocks = anew if self._blocks is None else self._blocks[rows]
+        for row, key in zip(rows, zip(blocks, anew, trials, strict=True), strict=True):
+            if first.setdefault(key, int(row)) != row:
+                both = f"rows {first[key] + 1} and {row + 1} are both trial {key[-1]:g}"
+                raise TableError(f"{self._path}: {whose}: {both}; {ONE_NAME}; {COUNTED_ANEW}")
+        back = np.flatnonzero((np.diff(trials) < 0.0) & ~begins[1:])
         if back.size:
-            before, row = rows[back[0]], rows[back[0] + 1]
-            both = f"row {row + 1} is trial {self._trials[row]:g}, after trial {self._trials[before]:g} in row {before + 1}"
-            raise TableError(
-                f"{self._path}: {both}; sort the table by {self._source.trial}, or name the column of blocks with --block"
-            )
+            before, row = back[0], back[0] + 1
+            both = f"row {rows[row] + 1} is trial {trials[row]:g}, after trial {trials[before]:g} in row {rows[before] + 1}"
+            raise TableError(f"{self._path}: {whose}: {both}; sort the table by {column}; {COUNTED_ANEW}")
 
     def _parts(self, rows: np.ndarray) -> list[np.ndarray]:
         """Positions that share all parameters in columns, in one run."""

@@ -63,7 +63,12 @@ Catch = Annotated[
     ),
 ]
 Trial = Annotated[
-    str | None, typer.Option(metavar="COLUMN", help="Numbers a person's trials; none may come twice.", rich_help_panel=COLUMNS)
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="Numbers a person's trials, which must go up; trial, if there is one; none: no check.",
+        rich_help_panel=COLUMNS,
+    ),
 ]
 Missing = Annotated[
     str, typer.Option(help="A missing outcome: error, elapse (time passes) or skip (no update).", rich_help_panel=COLUMNS)

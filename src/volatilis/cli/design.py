@@ -38,7 +38,7 @@ def design(
         float, typer.Option(help="Of the indicator, in SDs of the measure it reflects (over trials that prediction 1 selects).")
     ] = 1.0,
     response_noise: Annotated[float, typer.Option(help="Of people's predictions, in SDs of the prior.")] = 0.2,
-    subjects: Annotated[str, typer.Option(metavar="N,...", help="Numbers of people.")] = "5,10,20,40",
+    subjects: Annotated[str, typer.Option(metavar="N,...", help="Numbers of people.")] = "6,10,20,40",
     trials: Annotated[str, typer.Option(metavar="N,...", help="Numbers of trials each.")] = "100,250,500",
     repeats: Annotated[int, typer.Option(min=1, help="Simulated experiments.")] = 200,
     given: Annotated[

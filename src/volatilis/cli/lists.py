@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import textwrap
 from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING
@@ -73,4 +74,5 @@ def _wrapped(text: str, width: int, first: str, others: str) -> list[str]:
 def _if_absent(parameter: Parameter) -> str:
     if parameter.from_family:
         return "; the family's if not given"
-    return "" if parameter.default is None else f"; {parameter.default} if not given"
+    default = parameter.default.name if isinstance(parameter.default, enum.Enum) else parameter.default
+    return "" if default is None else f"; {default} if not given"

@@ -4,7 +4,8 @@ confirmed        every predicted sign is seen: its interval over people excludes
 contradicted     the opposite of a predicted sign is seen, or something where zero was predicted
 undecided        a sign was predicted and is not seen, in data that would probably have shown it
 consistent       zero was predicted and is not rejected, in data that would probably have shown something else. No proof of zero
-cannot be told   nothing is seen, and the data are too few for that to mean anything
+cannot be told   nothing is seen, and the data are too few for that to mean anything; or people are so few that the permutation
+                 test cannot reach the level
 
 A hypothesis gets the worst verdict of its quantities. All quantities of a table are tested together (Holm), and only what is
 rejected contradicts. So on an indicator that is noise a table has "confirmed" or "contradicted" at a rate of 1 - level at most.
@@ -21,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from volatilis.predictions.estimators import DIFFERENCE, S_BF, S_SH, SLOPE
-from volatilis.predictions.pooling import ENOUGH, Pooled, can_be_tested, power
+from volatilis.predictions.pooling import ENOUGH, Pooled, can_be_tested, least_people, power
 
 BAYES_FACTOR, SHANNON, NO_PRIOR = "the indicator reflects S_BF", "the indicator reflects S_Sh", "the prior is not used"
 # hypothesis -> the predicted sign of each quantity
@@ -168,10 +169,13 @@ class Row(NamedTuple):
 
 def judge(prediction: int, estimator: str, tests: Mapping[str, MeanTest], level: float = LEVEL) -> list[Row]:
     """The verdicts of one table (1 or 2) for one estimator's quantities, whose intervals have this level."""
-    rows, rejected = [], holm({quantity: test.p for quantity, test in tests.items()}, 1.0 - level)
+    enough = {quantity for quantity, test in tests.items() if test.people >= least_people(level)}
+    rows, rejected = [], holm({quantity: tests[quantity].p for quantity in enough}, 1.0 - level)
     for hypothesis, signs in TABLES[prediction].items():
         verdicts = {
             quantity: verdict(sign, tests[quantity], quantity in rejected, _would_show(tests[quantity], hypothesis))
+            if quantity in enough
+            else CANNOT_BE_TOLD
             for quantity, sign in signs.items()
         }
         worst = next(word for word in WORST_FIRST if word in verdicts.values())

@@ -185,6 +185,13 @@ class Need(NamedTuple):
     minimum: bool = False
 
 
+def least_people(level: float) -> int:
+    """How many people a verdict takes: with n of one sign the permutation test gives p = 2^(1 - n), and with fewer none reaches
+    the level, whatever they show. Student's t does, but by its assumption that people's values are normal, which so few cannot show.
+    """
+    return max(LEAST_PEOPLE, 1 + math.ceil(-math.log2(1.0 - level) - 1e-9))
+
+
 def can_be_tested(pooled: Pooled, people: int) -> bool:
     """Whether the effect has enough people, trials and degrees of freedom for a test."""
     return people >= LEAST_PEOPLE and pooled.freedom >= LEAST_FREEDOM and pooled.spare >= LEAST_SPARE
@@ -214,6 +221,7 @@ def need(
     with_value   people with a value
     trials       of everybody, in the windows or not
     """
+    least = least_people(level)
     present, total, within = len(trials), int(usable.sum()), int(np.maximum(usable - 1, 0).sum())
     coefficients = within - pooled.spare
     foreseen = pooled.freedom > 0.0 and pooled.spare > 0 and power(pooled, measure, level) > 0.0
@@ -224,14 +232,17 @@ def need(
         spare = total * times - one_each * more_people - coefficients
         freedom = min(pooled.freedom * times if foreseen else 0.5 * spare, everybody - 1.0)
         people = min(max(with_value, 1) * times, everybody)
-        if people < LEAST_PEOPLE or freedom < LEAST_FREEDOM or spare < LEAST_SPARE:
+        if people < least - 1e-9 or freedom < LEAST_FREEDOM or spare < LEAST_SPARE:
             return False
         return not foreseen or power(pooled, measure, level, times, freedom) >= ENOUGH
 
     of_people, of_trials = _first(lambda times: enough(times, 1.0)), _first(lambda times: enough(1.0, times))
+    number = None if of_people is None else math.ceil(present * of_people)
+    if number is not None and number - 1 >= present and enough((number - 1) / present, 1.0):  # the search is to 1 %
+        number -= 1
     return Need(
         quantity,
-        None if of_people is None else math.ceil(present * of_people),
+        number,
         None if of_trials is None else rounded(float(np.mean(trials)) * of_trials),
         not foreseen,
     )

@@ -60,7 +60,7 @@ class Setting(NamedTuple):
     learners: tuple[str, ...] = ("nas12*:p_c=0.1",)
     noise: float = 1.0
     response_noise: float = 0.2
-    subjects: tuple[int, ...] = (5, 10, 20, 40)
+    subjects: tuple[int, ...] = (6, 10, 20, 40)
     trials: tuple[int, ...] = (100, 250, 500)
     fit: bool = False
     level: float = 0.95
