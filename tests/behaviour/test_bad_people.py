@@ -119,7 +119,8 @@ def test_trials_out_of_order_are_told_and_a_new_block_may_count_anew(tmp_path: p
 def test_a_column_trial_is_looked_at_as_run_does(tmp_path: pathlib.Path) -> None:
     """Two people with one name, trials that go down, a number that is missing; and numbers that start again at a reset."""
     model, path = Model.parse(FAMILY_TEXT, "varsmile:m=free", "gaussian:sd=free"), tmp_path / "trials.csv"
-    wrong = {"are both trial 1;": [1, 2, 1, 2], "row 2 is trial 3, after trial 4 in row 1": [4, 3, 2, 1], "is missing": [1, "", 3, 4]}
+    down = "row 2 is trial 3, after trial 4 in row 1"
+    wrong = {"are both trial 1;": [1, 2, 1, 2], down: [4, 3, 2, 1], "is missing": [1, "", 3, 4]}
     for said, trials in wrong.items():
         rows = [f"a,{trial},{i},1,{i == 2:d}" for i, trial in enumerate(trials)]
         path.write_text("\n".join(["subject,trial,outcome,prediction,anew", *rows, ""]))

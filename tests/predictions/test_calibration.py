@@ -249,7 +249,8 @@ def test_so_few_people_that_flipped_signs_cannot_reach_the_level_give_no_verdict
         shares = np.full(people, 1.0 / people)
         assert (flip_p(shares) <= 1.0 - level + 1e-12) == (people == least)
         effect = Pooled(shares, 1.0, 0.01, max(people - 1.0, 2.0), 50, 0.01, {"S_Sh": 1.0})
-        words = {row.hypothesis: row.verdict for row in judge(2, "adjusted", {"slope": pooled_test(effect, people, level)}, level)}
+        rows = judge(2, "adjusted", {"slope": pooled_test(effect, people, level)}, level)
+        words = {row.hypothesis: row.verdict for row in rows}
         told = {BAYES_FACTOR: "contradicted", SHANNON: "contradicted"}
         assert words == (told if people == least else dict.fromkeys(told, "cannot be told"))
     few = effect._replace(shares=np.full(least - 1, 0.1))

@@ -181,11 +181,10 @@ def read_people(source: Source, model: Model, *others: Model) -> People:
 
 def _with_defaults(source: Source, columns: Sequence[str]) -> Source:
     """Columns named block (unless `reset` says where blocks begin) and trial are what their names say, unless "none" is given."""
-    found = {"block": source.block, "trial": source.trial}
-    for name, given in found.items():
-        if given is None and name in columns and name not in source.by and (name == "trial" or source.reset is None):
-            found[name] = name
-    return source._replace(**{name: None if column == "none" else column for name, column in found.items()})
+    own = {name: name if name in columns and name not in source.by else "none" for name in ("block", "trial")}
+    block = source.block if source.block is not None else own["block"] if source.reset is None else "none"
+    trial = source.trial if source.trial is not None else own["trial"]
+    return source._replace(block=None if block == "none" else block, trial=None if trial == "none" else trial)
 
 
 class _Reader:

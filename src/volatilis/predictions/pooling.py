@@ -186,8 +186,9 @@ class Need(NamedTuple):
 
 
 def least_people(level: float) -> int:
-    """How many people a verdict takes: with n of one sign the permutation test gives p = 2^(1 - n), and with fewer none reaches
-    the level, whatever they show. Student's t does, but by its assumption that people's values are normal, which so few cannot show.
+    """How many people a verdict takes: the permutation test gives n people p = 2^(1 - n) at least, so few never reach the level.
+
+    Student's t may, but only by its assumption that people's values are normal, which so few cannot show.
     """
     return max(LEAST_PEOPLE, 1 + math.ceil(-math.log2(1.0 - level) - 1e-9))
 

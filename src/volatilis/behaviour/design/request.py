@@ -158,7 +158,8 @@ def _show_unanswered(result: Power, console: Console) -> None:
         ]
         if designs:
             prediction = name.partition(",")[0]
-            text = f"{prediction} cannot be told with {', '.join(designs)}: most such experiments have too few people or usable trials"
+            few = "most such experiments have too few people or usable trials"
+            text = f"{prediction} cannot be told with {', '.join(designs)}: {few}"
             console.print(f"[yellow]{text} (-)[/yellow]", soft_wrap=True)
 
 
