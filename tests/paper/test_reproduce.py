@@ -130,11 +130,12 @@ def test_a_second_run_computes_nothing_and_agrees(results: pathlib.Path, monkeyp
     monkeypatch.setitem(settings.SIZES, "tiny", TINY)
     changing = {
         "claims.csv",
+        "errata.csv",
         "readings.csv",
         "costs.csv",
         "merge.csv",
         "run.csv",
-    }  # of all claims, costs and environments, those of the order
+    }  # of all claims, errata, costs and environments, those of the order
     before = {path.name: path.read_bytes() for path in (results / "data").iterdir() if path.name not in changing}
     monkeypatch.setattr("volatilis.experiments.sweep.compute", lambda *_: pytest.fail("computed again"))
     reproduce(PaperRequest(("3", "memory"), "tiny", results))
