@@ -73,7 +73,7 @@ class LinearRegression(FamilyTuple):
     mu_0: Location = 0.0
     kappa_x: OtherWeight = 0.0
 
-    def weight(self, r: int) -> float:
+    def prior_weight(self, r: int) -> float:
         return self.kappa_x if r > 0 and self.kappa_x > 0.0 else self.kappa_0
 
     def whole(self, n: int) -> int:
@@ -90,7 +90,7 @@ class LinearRegression(FamilyTuple):
         for row in range(q * q):
             beliefs.chi[row, i] = 0.0
         for r in range(self.p):
-            beliefs.chi[r * q + r, i] = math.sqrt(self.weight(r))
+            beliefs.chi[r * q + r, i] = math.sqrt(self.prior_weight(r))
         beliefs.chi[q * q - 1, i] = math.sqrt(2.0 * self.beta_0)
         beliefs.chi[q * q, i] = self.alpha_0
         beliefs.nu[i] = self.kappa_0
@@ -222,7 +222,7 @@ class LinearRegression(FamilyTuple):
         """Of the Student's t that the prior predicts with these regressors."""
         widening = 1.0
         for r in range(self.p):
-            widening += y[1 + r] * y[1 + r] / self.weight(r)
+            widening += y[1 + r] * y[1 + r] / self.prior_weight(r)
         return math.sqrt(self.beta_0 * widening / self.alpha_0)
 
     def log_broad(self, spread: float, y: np.ndarray) -> float:
@@ -275,7 +275,7 @@ class LinearRegression(FamilyTuple):
     @python_only
     def sample_parameter(self, rng: np.random.Generator) -> np.ndarray:
         v = self.beta_0 / rng.standard_gamma(self.alpha_0)
-        return np.array([*(rng.normal(0.0, math.sqrt(v / self.weight(r))) for r in range(self.p)), v])
+        return np.array([*(rng.normal(0.0, math.sqrt(v / self.prior_weight(r))) for r in range(self.p)), v])
 
     @python_only
     def plausible(self, sequences: Sequence[np.ndarray]) -> LinearRegression:
@@ -296,5 +296,5 @@ class LinearRegression(FamilyTuple):
         self, spread: float, n: int, rng: np.random.Generator, given: np.ndarray | None, past: np.ndarray
     ) -> np.ndarray:
         x = regressors("LinearRegression", given, np.zeros(n, dtype=bool), self.p)
-        scale = np.sqrt(self.beta_0 * (1.0 + x * x @ [1.0 / self.weight(r) for r in range(self.p)]) / self.alpha_0)
+        scale = np.sqrt(self.beta_0 * (1.0 + x * x @ [1.0 / self.prior_weight(r) for r in range(self.p)]) / self.alpha_0)
         return self.mu_0 + spread * scale * rng.standard_cauchy(n)
