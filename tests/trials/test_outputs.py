@@ -103,7 +103,8 @@ def test_standard_output_that_is_closed(table: pathlib.Path, command: str) -> No
 
 
 def test_a_reader_that_went_away(table: pathlib.Path) -> None:
-    arguments = ["bash", "-c", '"$@" | head -1; echo "${PIPESTATUS[0]}"', "bash", *COMMAND, "run", str(table), *LEARNS]
+    # gone before the first line comes: one that leaves later may let a whole write through, as the system likes
+    arguments = ["bash", "-c", '"$@" | true; echo "${PIPESTATUS[0]}"', "bash", *COMMAND, "run", str(table), *LEARNS]
     done = subprocess.run(arguments, capture_output=True, text=True, check=False, timeout=120)
     assert done.stdout.splitlines()[-1] == "141"
     assert done.stderr == ""
