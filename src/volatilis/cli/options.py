@@ -33,9 +33,7 @@ Given = Annotated[
     str | None, typer.Option(metavar="COLUMN,...", help="The context's column (arm, cue, ...); several for regressors.")
 ]
 Contexts = Annotated[str | None, typer.Option(metavar="NAME,...", help="Names of the contexts, in order, if --given has texts.")]
-Trial = Annotated[
-    str | None, typer.Option(metavar="COLUMN", help="Numbers the trials of a group; none: do not check their order.")
-]
+Trial = Annotated[str | None, typer.Option(metavar="COLUMN", help="Numbers the trials of a group; none: no check of order.")]
 Reset = Annotated[str | None, typer.Option(metavar="COLUMN", help="Not 0 where a block begins and learners start anew.")]
 Measures = Annotated[str | None, typer.Option(metavar="NAME,...", help="Measures to compute, or all; most, if not given.")]
 Missing = Annotated[str, typer.Option(help="A missing outcome: error, elapse (time passes) or skip.")]
