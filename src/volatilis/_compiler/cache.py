@@ -32,7 +32,16 @@ TESTED = ("0.62.0", "0.62.1", "0.63.1", "0.64.0", "0.65.0", "0.65.1", "0.66.0", 
 
 # The sources of kernels: a module, or a package where the name ends with a slash. Every key holds their text.
 SOURCES = (
-    *("special/", "surprise", "running/drivers", "running/pieces", "running/beliefs", "estimation/errors", "families/"),
+    *(
+        "special/",
+        "surprise",
+        "running/drivers",
+        "running/weights",
+        "running/pieces",
+        "running/beliefs",
+        "estimation/errors",
+        "families/",
+    ),
     *("estimation/evidence", "learners/", "behaviour/responses/", "behaviour/situations", "behaviour/drivers"),
     *(
         "changepoints/alarms",
