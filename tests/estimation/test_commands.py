@@ -99,7 +99,7 @@ def test_fit_has_the_same_blocks_and_says_how_many(tmp_path: pathlib.Path) -> No
     by_default = (tmp_path / "f.csv").read_text()
     run(*base, "--block", "block", "--quiet")
     assert (tmp_path / "f.csv").read_text() == by_default
-    assert "the learner never starts anew" in run(*base, "--block", "none").stderr
+    assert "the learner never starts anew" in run(*base, "--block", "none", "--trial", "none").stderr
     assert (tmp_path / "f.csv").read_text() != by_default
 
 

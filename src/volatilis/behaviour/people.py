@@ -236,9 +236,7 @@ class _Reader:
         if np.isnan(trials).any():
             row = rows[int(np.argmax(np.isnan(trials)))] + 1
             raise TableError(f"{self._path}: row {row}, column {column!r} is missing; --trial none ignores this column")
-        anew = np.cumsum(self._begins[rows])
-        blocks = anew if self._blocks is None else self._blocks[rows]
-        for row, key in zip(rows, zip(blocks, anew, trials, strict=True), strict=True):
+        for row, key in zip(rows, zip(np.cumsum(begins), trials, strict=True), strict=True):
             if first.setdefault(key, int(row)) != row:
                 both = f"rows {first[key] + 1} and {row + 1} are both trial {key[-1]:g}"
                 raise TableError(f"{self._path}: {whose}: {both}; {ONE_NAME}; {COUNTED_ANEW}")
