@@ -23,7 +23,7 @@ PLATFORMS = {  # the tag of a wheel, and the levels of processor whose kernels i
     "x86_64": ("manylinux_2_17_x86_64.manylinux2014_x86_64", ("x86-64-v2", "x86-64-v3", "x86-64-v4")),
     "aarch64": ("manylinux_2_17_aarch64.manylinux2014_aarch64", ("aarch64",)),
 }
-LIMIT = 2.0  # seconds for the first `volatilis run`: of the processor, since a busy machine stretches those of the clock
+LIMIT = 2.0  # seconds by the clock for the first `volatilis run`; its processor time tells whether the machine was busy
 TABLE = "outcome\n" + "".join(f"{value}\n" for value in (0.2, -0.1, 0.4, 3.1, 2.9, 3.3))
 
 
@@ -101,7 +101,7 @@ def main() -> None:
         print(
             f"the first volatilis run of {here.name} in an empty environment: {clock:.2f} s, {processor:.2f} s of the processor"
         )
-        if processor > LIMIT:
+        if clock > LIMIT:
             sys.exit(f"that is more than {LIMIT} s")
     for path in sorted(out.iterdir()):
         print(f"{path.name}: {path.stat().st_size / 1e6:.1f} MB")
