@@ -20,7 +20,7 @@ from volatilis import catalogue
 from volatilis._compiler import ahead, cache
 from volatilis._compiler.calls import noting_calls
 from volatilis._compiler.host import Code
-from volatilis.html.explorer.kernels import WORLDS, example_family, example_learner
+from volatilis.html.explorer.offers import WORLDS, Offer, example_family, example_learner
 
 # Families that the explorer does not show: their parameters are matrices, or they are made of others. A family made of another is
 # compiled for each inner family by itself: these are ahead, and any other compiles at its first use.
@@ -30,7 +30,6 @@ OTHERS: dict[str, Callable[[], Any]] = {
     "contaminated:gaussian": lambda: vl.Contaminated(vl.Gaussian(1.0), 0.05),
     "given:gaussian": lambda: vl.Given(vl.Gaussian(1.0), 2),
     "given:bernoulli": lambda: vl.Given(vl.Bernoulli(), 2),
-    "transitions": lambda: vl.transitions(3),
     "linear-regression": lambda: vl.LinearRegression(2),
     "autoregression": lambda: vl.AutoRegression(1),
 }
@@ -54,7 +53,7 @@ def families() -> Iterator[tuple[str, Any]]:
 def learners(name: str, family: Any) -> Iterator[tuple[str, Any]]:
     """All that are defined for a family, by name."""
     for record in catalogue.LEARNER_RECORDS.values():
-        learner = example_learner(record, family)
+        learner = example_learner(Offer(record.name, record), family)
         if learner is not None:
             yield record.name, learner
     if name in COMBINED_WITH:

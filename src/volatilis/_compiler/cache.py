@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from volatilis._compiler.host import Code, processor
+from volatilis._compiler.registry import is_python_only
 from volatilis._compiler.words import tuple_classes, type_text
 from volatilis._core.files import whole_file
 
@@ -147,8 +148,10 @@ def _fingerprint(value: Any, seen: set[int]) -> str:
         return repr(value)
     if isinstance(value, np.ndarray):
         return f"{value.dtype.str}{value.shape}{hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()}"
-    if isinstance(value, (tuple, frozenset)) and type(value) in (tuple, frozenset):
+    if type(value) is tuple:
         return f"({','.join(_fingerprint(item, seen) for item in value)})"
+    if type(value) is frozenset:  # texts in it stand in another order in every process
+        return f"{{{','.join(sorted(_fingerprint(item, seen) for item in value))}}}"
     if id(value) in seen:
         return ""
     seen.add(id(value))
@@ -160,7 +163,8 @@ def _fingerprint(value: Any, seen: set[int]) -> str:
     if inspect.isclass(value):
         if is_source(value.__module__):
             return f"{value.__module__}.{value.__qualname__}"
-        methods = sorted((n, m) for n, m in inspect.getmembers(value, inspect.isfunction) if not n.startswith("_"))
+        functions = inspect.getmembers(value, inspect.isfunction)
+        methods = sorted((n, m) for n, m in functions if not (n.startswith("_") or is_python_only(m)))
         return f"{value.__module__}.{value.__qualname__}" + "".join(n + _fingerprint(m, seen) for n, m in methods)
     if inspect.ismodule(value):
         return _fingerprint_module(value)

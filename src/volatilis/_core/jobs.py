@@ -213,7 +213,7 @@ def _watched(client: Client, address: str, warn: Warn = lambda text: print(text,
         while not over.wait(LOOK_EVERY):
             if client.scheduler_info().get("workers"):
                 if warned is not None:
-                    warn(f"the Dask scheduler at {address} has workers: going on")
+                    warn(f"the Dask scheduler at {address} has workers now; continuing")
                 warned = None
             elif warned is None or time.monotonic() - warned >= WARN_EVERY:
                 warned = time.monotonic()

@@ -40,6 +40,16 @@ class ChangePointDetector:
             self.learner = value
         return self
 
+    def __sklearn_tags__(self) -> Any:
+        """What scikit-learn asks of the last step of a pipeline."""
+        from sklearn.utils import InputTags, Tags, TargetTags
+
+        inputs = InputTags(one_d_array=True, two_d_array=True, sparse=False)
+        return Tags(estimator_type=None, target_tags=TargetTags(required=False), input_tags=inputs)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "changes_" in vars(self)
+
     def fit(self, signal: object, y: object = None) -> Self:
         """Look back over a signal, (T,), or (T, 1) as ruptures makes it; (T, p) for a family of vectors. `y` is ignored."""
         shape: tuple[int, ...] = getattr(signal, "shape", ())
@@ -47,14 +57,20 @@ class ChangePointDetector:
         self.changes_: Changes = changes(values, self.learner)
         return self
 
-    def predict(self, pen: float | None = None) -> list[int]:
-        """The ends of segments. There is no penalty: p_c of the learner says how many changes to expect."""
-        if pen is not None:
+    def predict(self, pen: object = None) -> list[int]:
+        """The ends of segments of the signal that was fitted.
+
+        pen   None, as for ruptures; or that signal again, as a scikit-learn pipeline gives it. There is no penalty: p_c of the
+              learner says how many changes to expect.
+        """
+        if pen is not None and np.ndim(pen) == 0:  # type: ignore[arg-type]
             raise ValueError(f"pen = {pen!r} is not accepted: the learner's p_c takes the place of a penalty")
-        if not hasattr(self, "changes_"):
+        if pen is not None:
+            return self.fit(pen).predict()
+        if not self.__sklearn_is_fitted__():
             raise AttributeError("predict comes after fit(signal)")
         return [*self.changes_.points.tolist(), len(self.changes_)]
 
-    def fit_predict(self, signal: object, pen: float | None = None) -> list[int]:
+    def fit_predict(self, signal: object, pen: object = None) -> list[int]:
         """Both at once."""
-        return self.fit(signal).predict(pen)
+        return self.fit(signal).predict(None if pen is None or np.ndim(pen) else pen)  # type: ignore[arg-type]

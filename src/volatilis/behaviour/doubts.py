@@ -79,12 +79,12 @@ def by_context(part: Trials) -> list[Trials]:
     """
     if not part.contexts.size:
         return [part]
-    rows, there = np.asarray(part.values), part.events % RESET == OBSERVE
+    rows, observed = np.asarray(part.values), part.events % RESET == OBSERVE
     if part.learn == ALL:
         columns = [(np.nan_to_num(paid).astype(rows.dtype), np.isfinite(paid)) for paid in part.rewards.T]
     else:
         values = np.ascontiguousarray(rows[:, 1] if rows.shape[1] == 2 else rows[:, 1:])
-        columns = [(values, there & (rows[:, 0] == c)) for c in range(int(rows[there, 0].max(initial=-1)) + 1)]
+        columns = [(values, observed & (rows[:, 0] == c)) for c in range(int(rows[observed, 0].max(initial=-1)) + 1)]
     silent = part.after or part.worth.size > 0
     starts = part.events // RESET * RESET
     return [
@@ -108,15 +108,15 @@ def _family(model: Model, columns: dict[str, float], parts: Sequence[Trials]) ->
     if not free:
         return family
     suggested = family.plausible([part.values[part.events % RESET == OBSERVE] for part in parts])
-    found = {name: float(getattr(suggested, name)) for name in free if name in getattr(suggested, "_fields", ())}
-    return inner_family(catalogue.make_family(model.family, {**dict.fromkeys(free, 1.0), **found, **columns}))
+    suggestions = {name: float(getattr(suggested, name)) for name in free if name in getattr(suggested, "_fields", ())}
+    return inner_family(catalogue.make_family(model.family, {**dict.fromkeys(free, 1.0), **suggestions, **columns}))
 
 
 def _of_outcomes(family: Family, owned: Sequence[tuple[str, Trials]]) -> list[Doubt]:
     """Whether the environment of the model made the outcomes, with whatever change probability suits them best."""
-    found = check_model(family, [part.values for _, part in owned], None, [part.events for _, part in owned])
+    check = check_model(family, [part.values for _, part in owned], None, [part.events for _, part in owned])
     doubts = []
-    for misfit in found.misfits:
+    for misfit in check.misfits:
         names = tuple(dict.fromkeys(owned[i][0] for i in misfit.sequences))
         listed = "; ".join(names[:NAMED]) + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
         whom = f" of {listed}" if names else ""
@@ -128,7 +128,7 @@ def _of_outcomes(family: Family, owned: Sequence[tuple[str, Trials]]) -> list[Do
 
 
 class Timing(NamedTuple):
-    """How responses hang together with what could not be foreseen of an outcome: a correlation, and in standard errors."""
+    """The correlation of responses with the unpredictable part of an outcome, and the same in standard errors."""
 
     correlation: float
     z: float
@@ -138,11 +138,13 @@ def _of_timing(model: Model, persons: Sequence[Person], source: Source) -> Doubt
     """Given the past, the unforeseen part of an outcome has mean 0: a response given before cannot be correlated with it."""
     same, later = _timing(model, persons, 0), _timing(model, persons, 1)
     if source.when == "before" and same.correlation > TOO_MUCH and same.z > CERTAIN:
-        found = f"responses correlate with what could not be foreseen of their own row's outcome ({same.correlation:.2f})"
-        return Doubt(f"--when before: {found}, as only responses given after it can: --when after", "when")
+        pattern = f"responses correlate with the unpredictable part of their own row's outcome ({same.correlation:.2f})"
+        return Doubt(f"--when before: {pattern}, so they were given after it: use --when after", "when")
     if source.when == "after" and later.correlation > TOO_MUCH and later.z > CERTAIN and same.z < 2.0:
-        found = f"responses do not depend on their own row's outcome (correlation {same.correlation:.2f})"
-        return Doubt(f"--when after: {found}, but on that of the row before ({later.correlation:.2f}): --when before", "when")
+        pattern = f"responses do not depend on their own row's outcome (correlation {same.correlation:.2f})"
+        return Doubt(
+            f"--when after: {pattern}, but on that of the row before ({later.correlation:.2f}): use --when before", "when"
+        )
     return None
 
 

@@ -21,7 +21,23 @@ Make = Callable[
 
 
 def log_likelihoods(learner: Learner, model: ResponseModel, trials: Trials, keys: Sequence[int] = (0,)) -> np.ndarray:
-    """The log probability of each response given those before it; 0 where none counts. `keys` as in `Likelihood`."""
+    """The log probability of each response given those before it; 0 where none counts.
+
+    learner   with all its parameters
+    model     a response model, such as GaussianNoise(8.0)
+    trials    one part of a person
+    keys      seeds of learners that sample: the likelihood is the mean over them
+
+    Returns a number for each trial. Raises TypeError for a learner that the response model cannot be used with.
+
+    >>> import volatilis as vl
+    >>> from volatilis.behaviour import GaussianNoise, Model, Source, log_likelihoods, read_people
+    >>> model = Model.parse("gaussian:sigma=10,mu_0=150,sigma_0=50", "varsmile:m=free", "gaussian:sd=free")
+    >>> person = read_people(Source("people.csv"), model).persons[0]
+    >>> learner = vl.VarSMiLe(vl.Gaussian(sigma=10.0, mu_0=150.0, sigma_0=50.0), m=0.1)
+    >>> log_likelihoods(learner, GaussianNoise(8.0), person.parts[0])[:3].round(2)
+    array([-5.08, -4.12, -3.23])
+    """
     part = _kind(keys)(lambda values: (learner, model), trials, {}, np.array(keys, dtype=np.uint64))
     part.run(())
     return part.out

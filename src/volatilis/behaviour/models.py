@@ -24,7 +24,16 @@ if TYPE_CHECKING:
 
 
 class Model(NamedTuple):
-    """Three recipes. `label` is the learner's."""
+    """A model of a person, made by `Model.parse`; `label` is the learner's name.
+
+    family     what is observed, as a recipe
+    learner    how the person learns
+    response   how responses arise from what was learned
+
+    >>> from volatilis.behaviour import Model
+    >>> Model.parse("gaussian:sigma=10,mu_0=150,sigma_0=50", "varsmile:m=free", "gaussian:sd=free").free()
+    ('m', 'sd')
+    """
 
     family: Recipe
     learner: Recipe
@@ -32,10 +41,15 @@ class Model(NamedTuple):
 
     @classmethod
     def parse(cls, family: str, learner: str, response: str) -> Model:
+        """From texts as on the command line: family, learner and response, with `free` for what is to be found.
+
+        Returns the model. Raises ValueError for a name, a parameter or a value that is not known.
+        """
         return checked(cls(catalogue.parse_family(family), catalogue.parse_learner(learner), parse_response(response)))
 
     @property
     def label(self) -> str:
+        """The learner's name in tables and figures."""
         return self.learner.label
 
     def free(self) -> tuple[str, ...]:
@@ -43,6 +57,7 @@ class Model(NamedTuple):
         return tuple(dict.fromkeys((*self.learner.free(), *self.family.free(), *self.response.free())))
 
     def columns(self) -> tuple[str, ...]:
+        """The columns of the table that hold parameters, such as the noise of a block."""
         return (*self.family.columns(), *self.learner.columns(), *self.response.columns())
 
     def make(self, values: Mapping[str, float]) -> tuple[Learner, ResponseModel]:

@@ -17,7 +17,7 @@ from volatilis.behaviour.situations import CHOSEN, NO_NUMBERS, Feedback, context
 from volatilis.catalogue import number
 from volatilis.running.arguments import missing_policy, step_events
 from volatilis.running.drivers import OBSERVE, RESET
-from volatilis.tables import TableError, column_named, numbers, open_table, texts
+from volatilis.tables import TableError, column_named, marks, numbers, open_table, texts
 from volatilis.trials.groups import Group, shown, split
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 WHEN = ("before", "after")
 ONE_NAME = "if two people have one name, add a column that distinguishes them to --by"
-COUNTED_ANEW = "if trials are counted anew in each block, name its column with --block; --trial none does not look"
+COUNTED_ANEW = "if trials are counted anew in each block, name its column with --block; --trial none skips this check"
 
 
 class Trials(NamedTuple):
@@ -39,8 +39,7 @@ class Trials(NamedTuple):
     columns    the values of parameters that stand in columns
     rows       where the trials stand in the table, if they come from one
     contexts   the context of each trial's response; empty where there are no contexts, or the past is the context
-    worth      trials x arms: what each arm pays if it pays 1; empty without arms
-    rewards    trials x arms: what each arm would have paid; empty where nobody knows
+    worth, rewards   trials x arms: what each arm pays if it pays 1, and would have paid; empty where nobody knows
     learn      from which arms: chosen or all
     """
 
@@ -65,37 +64,35 @@ class Trials(NamedTuple):
 
 
 class Person(NamedTuple):
-    """A person's trials, in parts where parameters that stand in columns (the noise of a block) differ."""
+    """A person's name, and its trials in parts: where parameters that stand in columns (the noise of a block) differ."""
 
     name: str
     parts: tuple[Trials, ...]
 
     @property
     def responses(self) -> int:
-        """How many count."""
         return sum(int(part.scored.sum()) for part in self.parts)
 
 
 class Source(NamedTuple):
     """Where people's trials stand, by the file's own column names.
 
+    table      the file: CSV, TSV, Parquet or JSON lines
     by         what makes a person
     outcome    what was observed; of choices among arms also a column for each arm, with commas between
     response   what the person said or chose; None: nobody was asked, and there is nothing to fit
     when       whether the response was given before or after the trial's outcome
-    block      where its value changes a block begins, and the learner starts anew; a value may come again. None: the column
-               block, if the table has it and `reset` is not given; "none": no blocks
+    block      where its value changes a block begins, and the learner starts anew; a value may come again. Several columns with
+               commas. None: session and block, if the table has them and `reset` is not given; "none": no blocks
     reset      not 0 where a block begins
     catch      not 0 where the hidden parameter was shown: learned from, but not scored
     missing    a missing outcome: error, elapse (time passes) or skip (no update)
     bounds     the ends of a slider: a response beyond them is an error
-    categories names of the categories, in order, where outcomes and responses are texts
-    trial      numbers a person's trials, which must go up: it finds two people with one name and rows out of order. None: the
-               column trial, if the table has it; "none": no check
+    categories, contexts   their names, in order, where outcomes and responses, or the context and the chosen arm, are texts
+    trial      numbers a person's trials, which must go up. None: the column trial, if the table has it; "none": no check
     given      the context of the outcome: a cue; of choices among arms it is the response itself
-    magnitudes of choices among arms: what each arm pays if it pays 1
+    magnitudes  of choices among arms: what each arm pays if it pays 1
     learn      of choices among arms whose outcomes are all in columns: whether people learn from the chosen one or from all
-    contexts   names of the contexts, in order, where the context, or the chosen arm, is a text
     """
 
     table: str | os.PathLike[str]
@@ -116,8 +113,10 @@ class Source(NamedTuple):
     contexts: tuple[str, ...] = ()
 
     def outcomes(self) -> tuple[str, ...]:
-        """The columns of outcomes."""
         return tuple(name.strip() for name in self.outcome.split(",")) if self.response else (self.outcome,)
+
+    def blocks(self) -> tuple[str, ...]:
+        return () if self.block is None else tuple(name.strip() for name in self.block.split(","))
 
 
 class Doubt(NamedTuple):
@@ -129,10 +128,7 @@ class Doubt(NamedTuple):
 
 
 class People(NamedTuple):
-    """Those who can be fitted; why the others cannot, by name; and notes on some who can, by name.
-
-    doubts    what speaks against the table or the model as a whole
-    """
+    """Who can be fitted (`persons`), why others cannot and notes on some, by name; `doubts` are about the table or the model."""
 
     persons: tuple[Person, ...]
     refused: dict[str, str]
@@ -143,7 +139,14 @@ class People(NamedTuple):
 def read_people(source: Source, model: Model, *others: Model) -> People:
     """All people of a table, for models with one family. The table must fit in memory.
 
-    Rows with the same name are one person. Returns persons, those left out, and notes; raises TableError for what cannot be used.
+    source, model, others   the table, in which rows with one name are one person, and what will be fitted
+
+    Returns a People. Raises TableError for a table that cannot be used, ValueError for models with several families.
+
+    >>> from volatilis.behaviour import Model, Source, read_people
+    >>> model = Model.parse("gaussian:sigma=10,mu_0=150,sigma_0=50", "varsmile:m=free", "gaussian:sd=free")
+    >>> len(read_people(Source("people.csv"), model).persons)
+    20
     """
     import pyarrow as pa
 
@@ -180,10 +183,11 @@ def read_people(source: Source, model: Model, *others: Model) -> People:
 
 
 def _with_defaults(source: Source, columns: Sequence[str]) -> Source:
-    """Columns named block (unless `reset` says where blocks begin) and trial are what their names say, unless "none" is given."""
-    own = {name: name if name in columns and name not in source.by else "none" for name in ("block", "trial")}
-    block = source.block if source.block is not None else own["block"] if source.reset is None else "none"
-    trial = source.trial if source.trial is not None else own["trial"]
+    """Columns called session and block (unless `reset` says where blocks begin) and trial are taken as such, unless "none"."""
+    present = [name for name in ("session", "block", "trial") if name in columns and name not in source.by]
+    begins = ",".join(name for name in present if name != "trial") if source.reset is None else ""
+    block = source.block if source.block is not None else begins or "none"
+    trial = source.trial if source.trial is not None else "trial" if "trial" in present else "none"
     return source._replace(block=None if block == "none" else block, trial=None if trial == "none" else trial)
 
 
@@ -201,7 +205,7 @@ class _Reader:
         self._given = np.full(rows.num_rows, np.nan) if source.response is None else read(source.response)
         self._begins = self._marks(rows, source.reset)
         self._catch = self._marks(rows, source.catch)
-        self._blocks = None if source.block is None else np.array(texts(rows.column(source.block)), dtype=object)
+        self._blocks = [np.array(texts(rows.column(name)), dtype=object) for name in source.blocks()]
         self._parameters = {name: np.array(texts(rows.column(name)), dtype=object) for name in parameters}
         self._trials = None if source.trial is None else self._numbers(rows, source.trial)
 
@@ -212,8 +216,8 @@ class _Reader:
             raise TableError(f"{shown(self._source.by, group.key)}: no response to fit")
         self._check_bounds(rows, given)
         begins = self._begins[rows].copy()
-        if self._blocks is not None:
-            begins[1:] |= self._blocks[rows][1:] != self._blocks[rows][:-1]
+        for labels in self._blocks:
+            begins[1:] |= labels[rows][1:] != labels[rows][:-1]
         self._check_trials(rows, begins, shown(self._source.by, group.key))
         return Person(name, tuple(self._part(rows[part], begins[part], given[part], scored[part]) for part in self._parts(rows)))
 
@@ -282,8 +286,7 @@ class _Reader:
         return numbers(rows.column(name), self._path, 1, name)
 
     def _marks(self, rows: pa.RecordBatch, name: str | None) -> np.ndarray:
-        """Where a column is not 0; a missing value is 0."""
-        return np.zeros(rows.num_rows, dtype=bool) if name is None else np.nan_to_num(self._numbers(rows, name)) != 0.0
+        return np.zeros(rows.num_rows, dtype=bool) if name is None else marks(rows.column(name), self._path, 1, name)
 
     def _named(self, rows: pa.RecordBatch, name: str, names: Sequence[str]) -> np.ndarray:
         """The places of texts among names."""

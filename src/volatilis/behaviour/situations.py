@@ -275,12 +275,11 @@ def context_column(source: Source, model: Model) -> str | None:
 
 def needed_columns(source: Source, parameters: tuple[str, ...]) -> list[tuple[str, str]]:
     """All columns that are read, each with its use."""
-    block, reset = (source.block, "where a block begins"), (source.reset, "where a block begins")
-    given = (source.response, "the response")
+    begins = "where a block begins"
     optional = (
-        given,
-        block,
-        reset,
+        (source.response, "the response"),
+        *((name, begins) for name in source.blocks()),
+        (source.reset, begins),
         (source.catch, "catch trials"),
         (source.trial, "a trial's number"),
         (source.given, "the context"),

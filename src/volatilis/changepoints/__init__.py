@@ -2,8 +2,9 @@
 
 from volatilis.changepoints.alarms import Alarm, AlarmFile, AlarmRule, Bell, KeyedAlarms, Rate, load_alarms, save_alarms
 from volatilis.changepoints.blocks import Change
-from volatilis.changepoints.calibration import Calibration, CalibrationError, calibrate
+from volatilis.changepoints.calibration import Calibration, calibrate
 from volatilis.changepoints.looking_back import Changes, changes
+from volatilis.changepoints.thresholds import CalibrationError
 
 __all__ = [
     "Alarm",

@@ -82,7 +82,7 @@ class AlarmRule:
             raise ValueError(f"AlarmRule: release = {release!r} is above the threshold {threshold!r}; at most that is accepted")
         for name, count, least in (("cool_down", cool_down, 0), ("k", k, 1), ("n", n, 1)):
             if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or not least <= count <= 1_000_000:
-                raise ValueError(f"AlarmRule: {name} = {count!r} is not accepted; it must be a whole number from {least}")
+                raise ValueError(f"AlarmRule: {name} = {count!r} is not accepted; whole numbers from {least} to 1,000,000 are")
         if k > n:
             raise ValueError(f"AlarmRule: k = {k} of n = {n} can never be; k must be at most n")
         self.threshold, self.statistic, self.release = float(threshold), statistic, float(release)
@@ -105,9 +105,9 @@ class AlarmRule:
         names = ("threshold", "statistic", "within", "release", "cool_down", "k", "n")
         return {name: getattr(self, name) for name in names}
 
-    def with_threshold(self, threshold: float) -> AlarmRule:
-        """The same rule with another threshold, which is also where events end."""
-        return AlarmRule(**{**self.to_data(), "threshold": threshold, "release": threshold})
+    def with_threshold(self, threshold: float, release: float | None = None) -> AlarmRule:
+        """The same rule with another threshold; where events end too, if no `release` is given."""
+        return AlarmRule(**{**self.to_data(), "threshold": threshold, "release": release})
 
     def statistics(self, trace: Trace) -> np.ndarray:
         """The statistic of every observation of a trace; NaN where one is missing."""
@@ -283,6 +283,8 @@ def save_alarms(path: str | os.PathLike[str], content: AlarmFile) -> None:
 
 def load_alarms(path: str | os.PathLike[str]) -> AlarmFile:
     """What `volatilis calibrate --out` wrote. Raises StateFileError where the file is something else."""
+    if os.path.isdir(path):
+        raise StateFileError(f"{path} is a folder; a file is accepted, as volatilis calibrate --out writes it")
     try:
         data = json.loads(pathlib.Path(path).read_bytes())
         if not isinstance(data, dict) or data.get("format") != FORMAT:

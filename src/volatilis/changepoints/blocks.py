@@ -11,7 +11,7 @@ from volatilis._compiler.registry import compiled_function
 from volatilis.changepoints.evidence import Found
 from volatilis.changepoints.passes import Passes
 from volatilis.learners._base import Learner
-from volatilis.learners._recent import N
+from volatilis.learners._ledger import N
 from volatilis.running.drivers import SKIP, Array, advance
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from volatilis._compiler.registry import compiled_function, compiled_methods
 from volatilis.changepoints.evidence import Found, Levels, step_evidence
-from volatilis.learners._recent import N
+from volatilis.learners._ledger import N
 from volatilis.running.drivers import ELAPSE, OBSERVE, Array, advance
 from volatilis.special import log, uniform
 

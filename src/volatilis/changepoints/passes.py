@@ -29,7 +29,8 @@ from volatilis.changepoints.drivers import (
 )
 from volatilis.changepoints.evidence import Found, Levels, from_both_ends, is_reversible, log_chances
 from volatilis.learners._base import Learner, State
-from volatilis.learners._recent import N, counter
+from volatilis.learners._ledger import N
+from volatilis.learners._recent import counter
 
 PIECE = 1 << 20  # weights that are kept at a time
 CHECKPOINTS = 1 << 26  # bytes of them; beyond, every other one is dropped and the pieces are twice as long

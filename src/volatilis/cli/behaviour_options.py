@@ -19,18 +19,23 @@ if TYPE_CHECKING:
 COLUMNS, FITS = "Columns of the table", "How it is fitted"
 
 Learners = Annotated[
-    list[str], typer.Option("--learner", help="A learner with what is free, such as varsmile:m=free; may be given several times.")
+    list[str],
+    typer.Option("--learner", help="A learner with its free parameters, such as varsmile:m=free; may be given several times."),
 ]
 Response = Annotated[str, typer.Option(help="A response model, such as laplace:sd=free,lapse=0.01; see volatilis responses.")]
-Plot = Annotated[str | None, typer.Option(metavar="OUT.png", help="A picture; .png, .pdf or .svg.")]
+Plot = Annotated[str | None, typer.Option(metavar="OUT.png", help="A picture: .png, .pdf or .svg.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no summary.")]
 
 By = Annotated[
-    str, typer.Option("--by", "--subject", metavar="COLUMN,...", help="Columns that make a person.", rich_help_panel=COLUMNS)
+    str, typer.Option("--by", "--subject", metavar="COLUMN,...", help="Columns that identify a person.", rich_help_panel=COLUMNS)
 ]
 Outcome = Annotated[
     str,
-    typer.Option(metavar="COLUMN", help="What was observed; for arms also one column each.", rich_help_panel=COLUMNS),
+    typer.Option(
+        metavar="COLUMN",
+        help="What was observed; with several arms, one column for each is accepted too.",
+        rich_help_panel=COLUMNS,
+    ),
 ]
 ResponseColumn = Annotated[str, typer.Option(metavar="COLUMN", help="What the person said or chose.", rich_help_panel=COLUMNS)]
 Prediction = Annotated[
@@ -39,34 +44,44 @@ Prediction = Annotated[
         "--prediction",
         "--response-column",
         metavar="COLUMN|none",
-        help="People's predictions; none, if they were not asked for.",
+        help="People's predictions; none, if they made none.",
         rich_help_panel=COLUMNS,
     ),
 ]
-When = Annotated[str, typer.Option(help="A response was given before or after its row's outcome.", rich_help_panel=COLUMNS)]
+When = Annotated[
+    str,
+    typer.Option(
+        help="before or after: responses were given before the outcome of their row or after it.", rich_help_panel=COLUMNS
+    ),
+]
 Block = Annotated[
     str | None,
     typer.Option(
         metavar="COLUMN",
-        help="Where its value changes the learner starts anew; block, if there is one and --reset is not given; none: never.",
+        help="Where its value changes, the learner starts anew. If not given: session and block, if the table has them and "
+        "there is no --reset; none: never.",
         rich_help_panel=COLUMNS,
     ),
 ]
 Reset = Annotated[
     str | None,
-    typer.Option(metavar="COLUMN", help="Not 0 where a block begins and the learner starts anew.", rich_help_panel=COLUMNS),
+    typer.Option(
+        metavar="COLUMN", help="Where it is not 0, a block begins and the learner starts anew.", rich_help_panel=COLUMNS
+    ),
 ]
 Catch = Annotated[
     str | None,
     typer.Option(
-        metavar="COLUMN", help="Not 0 where the hidden mean was shown: learned from, not scored.", rich_help_panel=COLUMNS
+        metavar="COLUMN",
+        help="Where it is not 0, the hidden mean was shown: the trial is learned from, not scored.",
+        rich_help_panel=COLUMNS,
     ),
 ]
 Trial = Annotated[
     str | None,
     typer.Option(
         metavar="COLUMN",
-        help="Numbers a person's trials, which must go up; trial, if there is one; none: no check.",
+        help="Trial numbers, which must go up within a person. If not given: trial, if the table has it; none: no check.",
         rich_help_panel=COLUMNS,
     ),
 ]
@@ -74,7 +89,8 @@ Missing = Annotated[
     str, typer.Option(help="A missing outcome: error, elapse (time passes) or skip (no update).", rich_help_panel=COLUMNS)
 ]
 Bounds = Annotated[
-    str | None, typer.Option(metavar="LOW,HIGH", help="Ends of the slider; none may lie beyond.", rich_help_panel=COLUMNS)
+    str | None,
+    typer.Option(metavar="LOW,HIGH", help="Ends of the slider; responses beyond them are refused.", rich_help_panel=COLUMNS),
 ]
 Categories = Annotated[
     str | None,
@@ -97,20 +113,24 @@ Contexts = Annotated[
 ]
 Magnitudes = Annotated[
     str | None,
-    typer.Option(metavar="COLUMN,...", help="Of choices among arms: what each arm pays, if it pays 1.", rich_help_panel=COLUMNS),
+    typer.Option(
+        metavar="COLUMN,...",
+        help="Choices among arms: columns with what each arm pays when its outcome is 1.",
+        rich_help_panel=COLUMNS,
+    ),
 ]
 Learn = Annotated[
     str,
     typer.Option(
-        metavar="chosen|all", help="Of choices among arms: learning from the chosen arm or from all.", rich_help_panel=COLUMNS
+        metavar="chosen|all", help="Choices among arms: learn from the chosen arm or from all.", rich_help_panel=COLUMNS
     ),
 ]
 
-Starts = Annotated[int, typer.Option(min=1, help="Of each search for the best parameters.", rich_help_panel=FITS)]
-Seed = Annotated[int, typer.Option(min=0, help="Of all that is random.", rich_help_panel=FITS)]
+Starts = Annotated[int, typer.Option(min=1, help="Starting points of each search for the best parameters.", rich_help_panel=FITS)]
+Seed = Annotated[int, typer.Option(min=0, help="Seed of everything random.", rich_help_panel=FITS)]
 Workers = Annotated[
     int | None,
-    typer.Option(min=1, help="Processes; one per core if not given. The numbers are the same.", rich_help_panel=FITS),
+    typer.Option(min=1, help="Processes; one per core if not given. The results are the same.", rich_help_panel=FITS),
 ]
 Scheduler = Annotated[
     str | None,
@@ -118,7 +138,9 @@ Scheduler = Annotated[
 ]
 Store = Annotated[
     str | None,
-    typer.Option(metavar="FOLDER", help="Keeps what is finished: the same command goes on from there.", rich_help_panel=FITS),
+    typer.Option(
+        metavar="FOLDER", help="A folder that keeps finished work: the same command continues from there.", rich_help_panel=FITS
+    ),
 ]
 Own = Annotated[
     list[str] | None,
@@ -168,9 +190,9 @@ class Columns(NamedTuple):
         )
 
     def reading(self, table: str) -> RunRequest:
-        """Where the outcomes stand, for an estimate of the environment: every block of a person is a sequence."""
-        by = (*names(self.by), *names(self.block or ""))
-        columns: dict[str, Any] = {"by": ",".join(by), "outcome": self.outcome, "trial": "none", "reset": self.reset}
+        """Where the outcomes stand, for an estimate of the environment, with blocks as fits have them."""
+        columns: dict[str, Any] = {"by": self.by, "outcome": self.outcome, "trial": "none", "reset": self.reset}
+        columns["block"] = self.block
         contexts: dict[str, Any] = {"given": self.given, "contexts": self.contexts if self.given else None}
         return Trials(**columns, **contexts, missing=self.missing, categories=self.categories).reading(table)
 
@@ -233,20 +255,20 @@ def ends(text: str | None) -> tuple[float, float] | None:
 
 
 def kept(store: str | None) -> str:
-    """What is said of a run that was stopped."""
+    """The message after a run that was stopped."""
     if store is None:
-        return "Nothing was written; --store FOLDER would keep what is done."
-    return f"What is done is kept in {store}; the same command goes on from there."
+        return "Nothing was written. With --store FOLDER finished work is kept."
+    return f"Finished work is kept in {store}; the same command continues from there."
 
 
 def notices(quiet: bool) -> Callable[[str], None]:
-    """Lines on standard error, of people who are left out."""
+    """Prints lines on standard error about people who are left out."""
     return (lambda text: None) if quiet else (lambda text: print(text, file=sys.stderr))
 
 
 def check_quiet(quiet: bool, *outputs: str | None) -> None:
     if quiet and all(out is None for out in outputs):
-        raise ValueError("--quiet without an output gives nothing: name one, or leave --quiet out")
+        raise ValueError("--quiet without an output gives nothing: name an output, or leave --quiet out")
 
 
 @contextlib.contextmanager

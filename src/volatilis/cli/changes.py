@@ -9,6 +9,7 @@ import typer
 
 from volatilis.cli import options
 from volatilis.cli.errors import reported
+from volatilis.cli.help import with_examples
 from volatilis.cli.options import with_groups
 
 CHANGES_EXAMPLES = """
@@ -27,9 +28,11 @@ Examples:
 
   volatilis watch --alarms alarms.json
 """
-Segments = Annotated[str | None, typer.Option(metavar="FILE", help="A table with one row per segment: its level and how sure.")]
+Segments = Annotated[
+    str | None, typer.Option(metavar="FILE", help="A table with one row per segment: its level and uncertainty.")
+]
 Plot = Annotated[str | None, typer.Option(metavar="FILE", help="A picture of the first group: .png, .svg or .pdf.")]
-Rate = Annotated[str, typer.Option(metavar="RATE", help="Onsets of alarms per observation while nothing changes, as 1/10000.")]
+Rate = Annotated[str, typer.Option(metavar="RATE", help="False alarms per observation while nothing changes, such as 1/10000.")]
 
 
 @with_groups
@@ -38,7 +41,9 @@ def changes(
     table: options.Table,
     world: options.World,
     learner: options.Learner,
-    out: Annotated[str, typer.Option(metavar="FILE", help="One row per change; its ending says which kind. -: CSV.")] = "-",
+    out: Annotated[
+        str, typer.Option(metavar="FILE", help="A table with one row per change; its ending sets the format. -: CSV.")
+    ] = "-",
     segments: Segments = None,
     plot: Plot = None,
     trials: options.Trials,
@@ -52,15 +57,15 @@ def changes(
 
         check_outputs({"--out": out, "--segments": segments}, plot, table)
         texts = world.settled(learner, lambda: trials.reading(table), quiet)
-        found = find_changes(trials.request(table, *texts, None))
-        for path, frame in ((out, found.table), (segments, found.segments)):
+        result = find_changes(trials.request(table, *texts, None))
+        for path, frame in ((out, result.table), (segments, result.segments)):
             if path is not None:
                 write_columns(path, {name: column.tolist() for name, column in frame().items()})
         if plot is not None:
-            save_figure(next(iter(found.found.values())).plot(), plot)
+            save_figure(next(iter(result.found.values())).plot(), plot)
         if not quiet:
-            print(found.sentence(), file=sys.stderr)
-        show_misfits(found.misfits)
+            print(result.sentence(), file=sys.stderr)
+        show_misfits(result.misfits)
 
 
 @with_groups
@@ -73,23 +78,24 @@ def calibrate(
     within: Annotated[
         int | None,
         typer.Option(
-            min=1, help="The alarm rings on a change among so many of the newest observations; 200, or 400 for rare alarms."
+            min=1,
+            help="The alarm rings for a change among so many of the newest observations; 400 if not given, or 200.",
         ),
     ] = None,
-    out: Annotated[str | None, typer.Option(metavar="FILE.json", help="For volatilis watch --alarms FILE.json.")] = None,
+    out: Annotated[str | None, typer.Option(metavar="FILE.json", help="A file for volatilis watch --alarms FILE.json.")] = None,
     trials: options.Trials,
 ) -> None:
-    """Choose the threshold of an alarm for a rate of false alarms, check it on a log, and say the rate that it has."""
+    """Choose an alarm's threshold for a rate of false alarms, check it on a log, and report the rate that it has there."""
     with reported("calibrate"):
         from volatilis.tables import check_outputs
         from volatilis.trials.changes import calibrate_log
 
         check_outputs({}, None, log)
         request = trials.request(log, *world.settled(learner, lambda: trials.reading(log)), None)
-        found = calibrate_log(request, _rate(false_alarms), within, trials.seed)
+        calibrated = calibrate_log(request, _rate(false_alarms), within, trials.seed)
         if out is not None:
-            found.save(out)
-        print(found.sentence())
+            calibrated.save(out)
+        print(calibrated.sentence())
 
 
 def _rate(text: str) -> float:
@@ -97,8 +103,10 @@ def _rate(text: str) -> float:
         above, _, below = text.partition("/")
         return float(above) / (float(below) if below else 1.0)
     except (ValueError, ZeroDivisionError):
-        raise ValueError(f"--false-alarms {text}: a rate per observation is accepted, as 1/10000 or 0.0001") from None
+        raise ValueError(
+            f"--false-alarms {text}: not accepted; write a rate per observation, such as 1/10000 or 0.0001"
+        ) from None
 
 
-changes.__doc__ = f"{changes.__doc__}\n\n{CHANGES_EXAMPLES}"
-calibrate.__doc__ = f"{calibrate.__doc__}\n\n{CALIBRATE_EXAMPLES}"
+changes.__doc__ = with_examples(changes.__doc__, CHANGES_EXAMPLES)
+calibrate.__doc__ = with_examples(calibrate.__doc__, CALIBRATE_EXAMPLES)

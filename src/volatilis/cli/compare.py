@@ -36,9 +36,12 @@ def compare(
     ] = None,
     plot: options.Plot = None,
     criterion: Annotated[
-        str, typer.Option(help="For the group: bic, aic, laplace, cross_validated or log_likelihood. The table has all.")
+        str,
+        typer.Option(help="Criterion for the group: bic, aic, laplace, cross_validated or log_likelihood. The table has all."),
     ] = "bic",
-    folds: Annotated[int, typer.Option(min=0, help="Of cross-validation, at most; blocks make folds. 0: none.")] = 10,
+    folds: Annotated[
+        int, typer.Option(min=0, help="Most folds of the cross-validation; blocks make folds. 0: no cross-validation.")
+    ] = 10,
     quiet: options.Quiet = False,
 ) -> None:
     """Compare learners as models of people: likelihood, AIC, BIC, Laplace evidence, cross-validation, and group selection."""

@@ -28,36 +28,40 @@ def design(
     world: options.World,
     learner: Annotated[
         list[str],
-        typer.Option(help="What people may be, with parameters; several are compared, the first is used for the predictions."),
+        typer.Option(
+            help="A learner that people may be, with its parameters; several are compared, the first makes the predictions."
+        ),
     ],
     windows: Windows,
     p_c: Annotated[
-        float | None, typer.Option(help="The environment's probability of a change; with --environment it is known.")
+        float | None, typer.Option(help="The environment's probability of a change; not needed with --environment.")
     ] = None,
     noise: Annotated[
-        float, typer.Option(help="Of the indicator, in SDs of the measure it reflects (over trials that prediction 1 selects).")
+        float,
+        typer.Option(help="Noise of the indicator, in SDs of the measure it reflects (over trials that prediction 1 selects)."),
     ] = 1.0,
-    response_noise: Annotated[float, typer.Option(help="Of people's predictions, in SDs of the prior.")] = 0.2,
+    response_noise: Annotated[float, typer.Option(help="Noise of people's predictions, in SDs of the prior.")] = 0.2,
     subjects: Annotated[str, typer.Option(metavar="N,...", help="Numbers of people.")] = "6,10,20,40",
     trials: Annotated[str, typer.Option(metavar="N,...", help="Numbers of trials each.")] = "100,250,500",
     repeats: Annotated[int, typer.Option(min=1, help="Simulated experiments.")] = 200,
     given: Annotated[
         str | None,
-        typer.Option(metavar="random|turns", help="With contexts: how they follow one another; random if not given."),
+        typer.Option(metavar="random|turns", help="With contexts: their order, random or in turns; random if not given."),
     ] = None,
     fit: Annotated[
-        bool, typer.Option("--fit", help="Fit every candidate to every simulated person; much slower, less generous.")
+        bool, typer.Option("--fit", help="Fit every learner to every simulated person: much slower, less optimistic.")
     ] = False,
     sequence: Annotated[
-        str | None, typer.Option(metavar="OUT.csv", help="Choose outcomes that tell the measures apart, and use them too.")
+        str | None,
+        typer.Option(metavar="OUT.csv", help="Choose outcomes that tell the measures apart; the power is shown with them too."),
     ] = None,
     candidates: Annotated[int, typer.Option(min=2, help="Random sequences to choose from.")] = 200,
-    tries: Annotated[int, typer.Option(min=0, help="Attempts to improve the best one.")] = 1000,
+    tries: Annotated[int, typer.Option(min=0, help="Attempts to improve the best sequence.")] = 1000,
     out: Annotated[str | None, typer.Option(metavar="OUT.csv", help="A table of powers with their intervals.")] = None,
-    plot: Annotated[str | None, typer.Option(metavar="OUT.png", help="A picture of them.")] = None,
+    plot: Annotated[str | None, typer.Option(metavar="OUT.png", help="A picture of the powers.")] = None,
     store: behaviour_options.Store = None,
     own: options.Own = None,
-    level: Annotated[float, typer.Option(help="Of the confidence intervals that decide.")] = 0.95,
+    level: Annotated[float, typer.Option(help="Level of the confidence intervals that decide.")] = 0.95,
     seed: behaviour_options.Seed = 0,
     workers: behaviour_options.Workers = None,
     quiet: behaviour_options.Quiet = False,

@@ -31,23 +31,23 @@ def environment(
     family: Annotated[
         list[str] | None,
         typer.Option(
-            help="What is observed, such as gaussian or gaussian:sigma=10: what is not given is unknown. Several are compared; "
-            "if none is given, those that outcomes of this kind may come from."
+            help="What is observed, such as gaussian or gaussian:sigma=10; parameters that are not given are estimated. Several "
+            "are compared; if none is given, all that are possible for these outcomes."
         ),
     ] = None,
     learner: Annotated[
         str | None,
         typer.Option(
-            help="Whose predictions are the evidence, such as varsmile:m=unknown; next to exact inference if not given."
+            help="The learner whose predictions are the evidence, such as varsmile:m=unknown; nearly exact if not given."
         ),
     ] = None,
     p_c: Annotated[float | None, typer.Option(help="The change probability, where it is known.")] = None,
     method: Annotated[str, typer.Option(help="map (maximum a posteriori, weak priors) or ml (maximum evidence).")] = "map",
     check: Annotated[bool, typer.Option("--check/--no-check", help="Check the one-step errors of the best family.")] = True,
-    out: Annotated[
-        str | None, typer.Option(metavar="OUT.json", help="The environment, for --environment of other commands.")
+    out: Annotated[str | None, typer.Option(metavar="OUT.json", help="A file for --environment of other commands.")] = None,
+    plot: Annotated[
+        str | None, typer.Option(metavar="OUT.png", help="A picture of the profile of p_c: .png, .pdf or .svg.")
     ] = None,
-    plot: Annotated[str | None, typer.Option(metavar="OUT.png", help="The profile of p_c; .png, .pdf or .svg.")] = None,
     trials: options.Trials,
     quiet: options.Quiet = False,
 ) -> None:
@@ -61,14 +61,14 @@ def environment(
         if out is not None and not out.endswith(".json"):
             raise ValueError(f"--out {out}: not accepted; an environment is a JSON file, such as environment.json")
         request = EnvironmentRequest(trials.reading(table), tuple(family or ()), learner, p_c, method, check)
-        found = environment_of(request)
-        best = found.best if isinstance(found, Environments) else found
+        result = environment_of(request)
+        best = result.best if isinstance(result, Environments) else result
         if plot is not None:
             save_figure(best.plot("p_c" if p_c is None else best.estimates[0].name), plot)
         if out is not None:
             best.save(out)
         if not quiet:
-            print(found)
+            print(result)
 
 
 environment.__doc__ = with_examples(environment.__doc__, EXAMPLES)

@@ -33,7 +33,7 @@ def fit(
     fits: options.Fits,
     response: options.Response = "gaussian:sd=free",
     out: Annotated[
-        str, typer.Option(help="A table by its ending (csv, tsv, parquet, jsonl) or netCDF (.nc). -: CSV on standard output.")
+        str, typer.Option(help="A table; its ending sets the format (csv, tsv, parquet, jsonl, nc). -: CSV on standard output.")
     ] = "-",
     plot: options.Plot = None,
     method: Annotated[
@@ -46,16 +46,21 @@ def fit(
         list[str] | None,
         typer.Option(
             metavar="NAME=LOW:HIGH",
-            help="With map: the range that holds 95 % of it; weak if not given.",
+            help="With map: the range that holds 95 % of the prior; a weak prior if not given.",
             rich_help_panel=options.FITS,
         ),
     ] = None,
     profile: Annotated[
-        bool, typer.Option("--profile", help="Intervals from the profile, not the curvature.", rich_help_panel=options.FITS)
+        bool,
+        typer.Option(
+            "--profile",
+            help="Intervals from the profile of the likelihood, not from its curvature.",
+            rich_help_panel=options.FITS,
+        ),
     ] = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Fit learners to people's responses: parameters per person, with errors, warnings, and what models are compared by."""
+    """Fit learners to people's responses: parameters per person, with errors, warnings and criteria to compare models by."""
     with reported("fit", options.kept(fits.store)):
         from volatilis.behaviour.fitting.request import NETCDF, FitRequest, fit_table, show, write
         from volatilis.tables import check_outputs

@@ -27,6 +27,10 @@ ARGUMENTS, OPTIONS = "Arguments", "Options"
 class Command(TyperCommand):
     """A command with the help of this module."""
 
+    def get_short_help_str(self, limit: int = 45) -> str:
+        """The line in the list of commands: the whole first paragraph of its help, which Click would cut."""
+        return " ".join((self.help or "").partition("\n\n")[0].split())
+
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """The arguments, the options, and then those that have a heading of their own, in the order in which they come."""
         groups: dict[str, list[tuple[str, str]]] = {ARGUMENTS: [], OPTIONS: []}

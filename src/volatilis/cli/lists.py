@@ -32,13 +32,15 @@ def responses() -> None:
 
     Examples, as --response of fit, compare and recover:
 
-      gaussian:sd=free                                predictions with noise that is fitted
-
-      laplace:sd=free,per_uncertainty=free            noise that grows with the belief's uncertainty
-
-      censored:sd=free,low=0,high=300,lapse=0.01      a slider with ends, and one response in a hundred at random
-
-      softmax:beta=free,stay=free,lapse=0.01          a choice, with a habit to repeat the last one
+    \b
+      gaussian:sd=free
+          predictions with noise that is fitted
+      laplace:sd=free,per_uncertainty=free
+          noise that grows with the belief's uncertainty
+      censored:sd=free,low=0,high=300,lapse=0.01
+          a slider with ends, and one response in a hundred at random
+      softmax:beta=free,stay=free,lapse=0.01
+          a choice, with a habit to repeat the last one
 
     A parameter is a number, free (fitted) or column:NAME (it stands in a column of the table).
     """

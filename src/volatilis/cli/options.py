@@ -22,29 +22,29 @@ By = Annotated[
     str | None,
     typer.Option(
         metavar="COLUMN,...",
-        help="Columns that make the groups; if not given, those of subject, session and block that the table has.",
+        help="Columns that identify a group; if not given, subject, session and block, as far as the table has them.",
     ),
 ]
-Subject = Annotated[str | None, typer.Option(metavar="COLUMN", help="The file's name for subject.")]
-Session = Annotated[str | None, typer.Option(metavar="COLUMN", help="The file's name for session.")]
-Block = Annotated[str | None, typer.Option(metavar="COLUMN", help="The file's name for block.")]
+Subject = Annotated[str | None, typer.Option(metavar="COLUMN", help="The column of the subject, if it has another name.")]
+Session = Annotated[str | None, typer.Option(metavar="COLUMN", help="The column of the session, if it has another name.")]
+Block = Annotated[str | None, typer.Option(metavar="COLUMN", help="Where it changes learners start anew; none: never.")]
 Outcome = Annotated[str, typer.Option(metavar="COLUMN,...", help="The outcome's column; several for a vector.")]
 Given = Annotated[
     str | None, typer.Option(metavar="COLUMN,...", help="The context's column (arm, cue, ...); several for regressors.")
 ]
 Contexts = Annotated[str | None, typer.Option(metavar="NAME,...", help="Names of the contexts, in order, if --given has texts.")]
-Trial = Annotated[str | None, typer.Option(metavar="COLUMN", help="Numbers the trials of a group; none: no check of order.")]
-Reset = Annotated[str | None, typer.Option(metavar="COLUMN", help="Not 0 where a block begins and learners start anew.")]
-Measures = Annotated[str | None, typer.Option(metavar="NAME,...", help="Measures to compute, or all; most, if not given.")]
-Missing = Annotated[str, typer.Option(help="A missing outcome: error, elapse (time passes) or skip.")]
+Trial = Annotated[str | None, typer.Option(metavar="COLUMN", help="Trial numbers, which must go up; none: no check.")]
+Reset = Annotated[str | None, typer.Option(metavar="COLUMN", help="Where it is not 0, a block begins and learners start anew.")]
+Measures = Annotated[str | None, typer.Option(metavar="NAME,...", help="Measures to compute, or all; most if not given.")]
+Missing = Annotated[str, typer.Option(help="A missing outcome: error, elapse (time passes) or skip (no update).")]
 Categories = Annotated[
     str | None, typer.Option(metavar="NAME,...", help="Names of the categories, in order, if outcomes are texts.")
 ]
 Seed = Annotated[int, typer.Option(min=0, help="Seed for learners that sample.")]
-Workers = Annotated[int | None, typer.Option(min=1, help="Threads; one per core if not given. The numbers are the same.")]
+Workers = Annotated[int | None, typer.Option(min=1, help="Threads; one per core if not given. The results are the same.")]
 Own = Annotated[
     list[str] | None,
-    typer.Option(metavar="FILE.py", help="Families and learners of your own, by the names of their classes; may come again."),
+    typer.Option(metavar="FILE.py", help="A file with families and learners of your own; may be given several times."),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no summary.")]
 
@@ -55,13 +55,13 @@ class World(NamedTuple):
     family: Annotated[
         str | None,
         typer.Option(
-            help="What is observed, such as gaussian:sigma=10,mu_0=150,sigma_0=87; gaussian:auto, or sigma=auto, is estimated "
-            "from the outcomes first, and so is p_c=auto of a learner."
+            help="What is observed, such as gaussian:sigma=10,mu_0=150,sigma_0=87. With gaussian:auto or sigma=auto it is "
+            "estimated from the outcomes first, as is a learner's p_c=auto."
         ),
     ] = None
     environment: Annotated[
         str | None,
-        typer.Option(metavar="FILE.json", help="The family and p_c that volatilis environment found; learners need no p_c then."),
+        typer.Option(metavar="FILE.json", help="The family and p_c from volatilis environment; learners then need no p_c."),
     ] = None
 
     def settled(self, learners: Sequence[str], reading: Callable[[], RunRequest] | None, quiet: bool = False) -> Texts:
@@ -197,7 +197,7 @@ ConfidenceWindow = Annotated[
     str | None,
     typer.Option(
         metavar="LOW,HIGH",
-        help="Of the reported confidence, in its own units; a person's middle 80 % if not given.",
+        help="The reported confidence, in its own units; if not given, a person's middle 80 %.",
         rich_help_panel=WINDOWS,
     ),
 ]
@@ -209,28 +209,28 @@ class Windows(NamedTuple):
     """Of trials for which a learner has a belief. A reported confidence has a window of its own (`ConfidenceWindow`)."""
 
     prediction_window: Annotated[
-        str, typer.Option(metavar="MIDDLE,WIDTH", help="Of the absolute prediction.", rich_help_panel=WINDOWS)
+        str, typer.Option(metavar="MIDDLE,WIDTH", help="The absolute prediction.", rich_help_panel=WINDOWS)
     ] = "1,0.25"
     spread_window: Annotated[
-        str, typer.Option(metavar="MIDDLE,WIDTH", help="Of the learner's uncertainty.", rich_help_panel=WINDOWS)
+        str, typer.Option(metavar="MIDDLE,WIDTH", help="The learner's uncertainty.", rich_help_panel=WINDOWS)
     ] = "0.5,1"
     confidence_side: Annotated[
-        str, typer.Option(help="Confidence or uncertainty before the outcome, or after it.", rich_help_panel=WINDOWS)
+        str, typer.Option(help="Confidence or uncertainty before the outcome, or after.", rich_help_panel=WINDOWS)
     ] = "before"
     errors: Annotated[
-        str, typer.Option(metavar="FIRST,LAST,STEP", help="Absolute errors to compare.", rich_help_panel=WINDOWS)
+        str, typer.Option(metavar="FIRST,LAST,STEP", help="Absolute errors to compare (prediction 1).", rich_help_panel=WINDOWS)
     ] = "0.1,1,0.1"
-    error_width: Annotated[float, typer.Option(help="How far from them.", rich_help_panel=WINDOWS)] = 0.1
+    error_width: Annotated[float, typer.Option(help="How far a trial may lie from them.", rich_help_panel=WINDOWS)] = 0.1
     probabilities: Annotated[
-        str, typer.Option(metavar="FIRST,LAST,STEP", help="Densities p of prediction 2.", rich_help_panel=WINDOWS)
+        str, typer.Option(metavar="FIRST,LAST,STEP", help="Densities p to compare (prediction 2).", rich_help_panel=WINDOWS)
     ] = "0.025,0.4,0.025"
-    p_width: Annotated[float, typer.Option(help="How far from them.", rich_help_panel=WINDOWS)] = 0.0125
-    least: Annotated[int, typer.Option(min=1, help="Trials that a person's average must rest on.", rich_help_panel=WINDOWS)] = 1
+    p_width: Annotated[float, typer.Option(help="How far a trial may lie from them.", rich_help_panel=WINDOWS)] = 0.0125
+    least: Annotated[int, typer.Option(min=1, help="Fewest trials for a person's average.", rich_help_panel=WINDOWS)] = 1
     first_trials: Annotated[
         str,
         typer.Option(
             metavar="text|published",
-            help="Prediction 2 counts the first trial of a block, as the paper's text does, or not, as the published code.",
+            help="Prediction 2 uses the first trial of a block, as the paper's text says, or not, as in the published code.",
             rich_help_panel=WINDOWS,
         ),
     ] = "text"

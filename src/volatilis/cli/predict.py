@@ -27,22 +27,22 @@ Examples:
 def predict(
     table: options.Table,
     world: options.World,
-    indicator: Annotated[str, typer.Option(metavar="COLUMN", help="What was measured while the outcome was seen.")],
+    indicator: Annotated[str, typer.Option(metavar="COLUMN", help="What was measured at the outcome, such as pupil size.")],
     columns: behaviour_options.PredictionColumns,
     fits: behaviour_options.Fits,
     windows: Windows,
     learner: Annotated[
-        str | None, typer.Option(help="Fitted to each person, such as nas12*:p_c=free; without it prediction 1 only.")
+        str | None, typer.Option(help="A learner to fit to each person, such as nas12*:p_c=free; without it, prediction 1 only.")
     ] = None,
     confidence: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="How sure they were: with it prediction 1 needs no learner.")
+        str | None, typer.Option(metavar="COLUMN", help="Reported confidence; with it prediction 1 needs no learner.")
     ] = None,
-    response: Annotated[str, typer.Option(help="How predictions arise from the belief, for the fit.")] = "gaussian:sd=free",
+    response: Annotated[str, typer.Option(help="A response model for the fit; see volatilis responses.")] = "gaussian:sd=free",
     out: Annotated[str | None, typer.Option(metavar="OUT.csv", help="A table of hypotheses, estimates and verdicts.")] = None,
     people: Annotated[str | None, typer.Option(metavar="OUT.csv", help="A table of every person's windows.")] = None,
     plot: Annotated[str | None, typer.Option(metavar="OUT.png", help="The pictures of Figures 10B and 11B.")] = None,
-    zscore: Annotated[bool, typer.Option("--zscore", help="Bring each person's indicator to mean 0 and variance 1.")] = False,
-    level: Annotated[float, typer.Option(help="Of the confidence intervals.")] = 0.95,
+    zscore: Annotated[bool, typer.Option("--zscore", help="Scale each person's indicator to mean 0 and variance 1.")] = False,
+    level: Annotated[float, typer.Option(help="Level of the confidence intervals.")] = 0.95,
     confidence_window: ConfidenceWindow = None,
     quiet: behaviour_options.Quiet = False,
 ) -> None:

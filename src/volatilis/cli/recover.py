@@ -32,19 +32,22 @@ def recover(
     response: options.Response = "gaussian:sd=free",
     out: Annotated[str | None, typer.Option(help="A table: true and found values. -: CSV on standard output.")] = None,
     confusion: Annotated[
-        str | None, typer.Option(metavar="OUT.csv", help="A table: how often which model is taken for which.")
+        str | None, typer.Option(metavar="OUT.csv", help="A table: how often each model is taken for each other one.")
     ] = None,
     plot: options.Plot = None,
     people: Annotated[
         int | None, typer.Option(min=1, help="Simulated people per learner; as many as the table has if not given.")
     ] = None,
     draw: Annotated[
-        str, typer.Option(help="Their parameters: fitted, to the person whose trials they get; or drawn from the distribution.")
+        str,
+        typer.Option(
+            help="Their parameters: fitted (to the person whose trials they get) or distribution (drawn from all fits)."
+        ),
     ] = "fitted",
-    criterion: Annotated[str, typer.Option(help="Which model is the best: bic, aic, laplace or log_likelihood.")] = "bic",
+    criterion: Annotated[str, typer.Option(help="Criterion for the best model: bic, aic, laplace or log_likelihood.")] = "bic",
     quiet: options.Quiet = False,
 ) -> None:
-    """Simulate people from each learner on the very trials of a table, fit all learners, and say what can be concluded."""
+    """Simulate people from each learner on the trials of a table, fit all learners, and report what can be concluded."""
     with reported("recover", options.kept(fits.store)):
         from volatilis.behaviour.recovery.request import RecoverRequest, recover_table, show, write
         from volatilis.tables import check_outputs

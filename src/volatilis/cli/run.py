@@ -45,8 +45,8 @@ class ReportOptions(NamedTuple):
         int | None,
         typer.Option(
             min=1,
-            help="The report draws so many groups at most, the first ones, with room for 4,000 numbers each; 500 if not given; "
-            "up to 10000.",
+            help="The most groups that the report draws, the first ones; 500 if not given, up to 10000. It has room for 4,000 "
+            "numbers of each.",
         ),
     ] = None
     prediction: Annotated[
@@ -75,7 +75,9 @@ class EventOptions(NamedTuple):
     ] = None
     events_format: Annotated[
         str | None,
-        typer.Option(metavar="NAME,...", help="Of bids, nilearn, fsl, mne; bids if not given.", rich_help_panel=REGRESSORS),
+        typer.Option(
+            metavar="NAME,...", help="One or more of bids, nilearn, fsl, mne; bids if not given.", rich_help_panel=REGRESSORS
+        ),
     ] = None
     onset: Annotated[
         str | None,
@@ -153,7 +155,7 @@ def run(
     learner: options.Learner,
     out: Annotated[
         str | None,
-        typer.Option(help="Where the table goes; its ending says which kind. -: CSV on standard output, as without any output."),
+        typer.Option(help="The new table; its ending sets the format. -: CSV on standard output, also if no output is named."),
     ] = None,
     report_options: ReportOptions,
     trials: options.Trials,

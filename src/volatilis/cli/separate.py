@@ -23,17 +23,21 @@ Examples:
       --family gaussian:sigma=column:sigma,mu_0=150,sigma_0=87 --learner 'nas12*:p_c=0.1' --selections counts.csv
 """
 
-Out = Annotated[str | None, typer.Option(metavar="FILE", help="The table of all pairs; its ending says which kind. -: CSV.")]
-Selections = Annotated[str | None, typer.Option(metavar="FILE", help="The trials of the paper's two predictions, counted.")]
-Plot = Annotated[str | None, typer.Option(metavar="FILE", help="The picture: .png, .svg or .pdf.")]
-Measures = Annotated[str | None, typer.Option(metavar="NAME,...", help="Measures to compare, or all; surprises, if not given.")]
+Out = Annotated[str | None, typer.Option(metavar="FILE", help="A table of all pairs; its ending sets the format. -: CSV.")]
+Selections = Annotated[
+    str | None, typer.Option(metavar="FILE", help="A table: how many trials the paper's two predictions can use.")
+]
+Plot = Annotated[str | None, typer.Option(metavar="FILE", help="A picture: .png, .svg or .pdf.")]
+Measures = Annotated[
+    str | None, typer.Option(metavar="NAME,...", help="Measures to compare, or all; if not given, the surprises.")
+]
 Prediction = Annotated[
     str | None, typer.Option(metavar="COLUMN", help="A person's prediction of the row's outcome, made before it.")
 ]
 Estimate = Annotated[str | None, typer.Option(metavar="COLUMN", help="A person's estimate, made after the row's outcome.")]
 Confidence = Annotated[str | None, typer.Option(metavar="COLUMN", help="A person's confidence, stated after the row's outcome.")]
-Effect = Annotated[float, typer.Option(help="How an indicator correlates with the measure it reflects, trial by trial.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no tables: the advice only.")]
+Effect = Annotated[float, typer.Option(help="The correlation, trial by trial, of an indicator with the measure it reflects.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no tables, only the advice.")]
 
 
 @with_groups

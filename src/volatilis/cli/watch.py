@@ -33,15 +33,16 @@ def watch(
         str, typer.Argument(metavar="INPUT", help="A file of lines, JSON or CSV; standard input if not given.")
     ] = "-",
     alarms: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Learner and alarm rule of volatilis calibrate, instead of both.")
+        str | None,
+        typer.Option(metavar="FILE", help="Learner and alarm rule from volatilis calibrate, in place of --family and --learner."),
     ] = None,
     key: Annotated[
-        str | None, typer.Option(metavar="FIELD,...", help="Fields that make the key; every key has its own state.")
+        str | None, typer.Option(metavar="FIELD,...", help="Fields that identify a key; every key has its own state.")
     ] = None,
     value: Annotated[str, typer.Option(metavar="FIELD,...", help="The observation; several fields for a vector.")] = "value",
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Wait for more lines; a rotated file is followed.")] = False,
     input_format: Annotated[str, typer.Option(help="jsonl, csv (with a header), or auto: the first line decides.")] = "auto",
-    format: Annotated[str, typer.Option(help="Of the output: jsonl or csv.")] = "jsonl",
+    format: Annotated[str, typer.Option(help="Format of the output: jsonl or csv.")] = "jsonl",
     out: Annotated[str, typer.Option(help="A file that lines are added to; -: standard output.")] = "-",
     measures: Annotated[
         str | None, typer.Option(metavar="NAME,...", help="Measures to write, or all; six of them if not given.")
@@ -63,28 +64,33 @@ def watch(
     save_every: Annotated[
         float | None, typer.Option(metavar="SECONDS", help="Seconds between two saves of the state; 10 if not given.")
     ] = None,
-    replay: Annotated[bool, typer.Option("--replay", help="The pipe starts again: skip what was read before.")] = False,
+    replay: Annotated[
+        bool, typer.Option("--replay", help="The pipe repeats its lines from the first one: skip what was read before.")
+    ] = False,
     own: options.Own = None,
     time: Annotated[
         str | None, typer.Option(metavar="FIELD", help="The time of an observation, ISO or seconds since 1970; needs --interval.")
     ] = None,
     interval: Annotated[
-        str | None, typer.Option(metavar="TIME", help="One step of the learner, such as 60s: in gaps time passes.")
+        str | None, typer.Option(metavar="TIME", help="Length of one step of the learner, such as 60s; in gaps time passes.")
     ] = None,
     keep: Annotated[str | None, typer.Option(metavar="FIELD,...", help="Fields that are passed on to the output.")] = None,
     forget_after: Annotated[
         str | None,
-        typer.Option(metavar="TIME", help="Keys silent for so long start anew: 24h, or a number of lines, 10000lines."),
+        typer.Option(
+            metavar="TIME", help="A key that was silent for so long starts anew: a time, 24h, or a number of lines, 10000lines."
+        ),
     ] = None,
     max_keys: Annotated[
-        int | None, typer.Option(metavar="N", help="At most so many keys; the one silent for longest is forgotten.")
+        int | None,
+        typer.Option(metavar="N", help="The most keys to keep; beyond it, the one that was silent longest is forgotten."),
     ] = None,
     metrics: Annotated[str | None, typer.Option(metavar="FILE", help="A file with counts for Prometheus.")] = None,
     family: Annotated[
         str | None,
         typer.Option(
-            help="What is observed, such as gaussian:sigma=10,mu_0=150,sigma_0=87. Without it, or as gaussian:auto, the first "
-            "lines of each key are learned from (--learn)."
+            help="What is observed, such as gaussian:sigma=10,mu_0=150,sigma_0=87. Without it, or with gaussian:auto, it is "
+            "estimated from the first lines of each key (--learn)."
         ),
     ] = None,
     learner: Annotated[
@@ -95,7 +101,7 @@ def watch(
     ] = None,
     environment: Annotated[
         str | None,
-        typer.Option(metavar="FILE.json", help="The family and p_c that volatilis environment found: no lines are learned from."),
+        typer.Option(metavar="FILE.json", help="The family and p_c from volatilis environment; then nothing is estimated."),
     ] = None,
     learn: Annotated[
         int | None,
@@ -119,6 +125,7 @@ def watch(
 
         if learner and len(learner) > 1:
             raise ValueError(f"--learner is given {len(learner)} times; one is accepted: run a watch for each, or volatilis run")
+        choose = family is None or family.strip() == "auto"
         if alarms is None:  # a file of alarms has the learner
             family, chosen, learn = _settled(family, (learner or [""])[0], environment, learn)
             learner = [chosen]
@@ -154,6 +161,7 @@ def watch(
             metrics=metrics,
             alarms=alarms,
             learn=learn,
+            choose=choose and learn is not None,
             given=options.names(given or ""),
             contexts=options.names(contexts or ""),
         )
@@ -186,7 +194,8 @@ def _settled(family: str | None, learner: str, environment: str | None, learn: i
                 "give --learner, such as merge:n=20,p_c=0.001; or leave --family out, and the first lines are learned from"
             )
         return family or "", learner, None
-    return (*warm_up_texts(family or "gaussian", learner or "merge:n=20"), WARM_UP if learn is None else learn)
+    text = "gaussian" if family is None or family.strip() == "auto" else family
+    return (*warm_up_texts(text, learner or "merge:n=20"), WARM_UP if learn is None else learn)
 
 
 def _report(message: str) -> None:

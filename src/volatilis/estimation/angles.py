@@ -35,13 +35,20 @@ def wrapping(sequences: Sequence[np.ndarray]) -> Wrapping | None:
     if values.ndim != 1 or values.dtype.kind != "f" or values.size < 30:
         return None
     for period in PERIODS:
-        for start in (0.0, -0.5 * period):
-            inside = values.min() >= start and values.max() <= start + period
-            if inside and np.bincount(_sector(values, start, period), minlength=SECTORS).all():
-                found = _test(differences, period)
-                if found is not None:
-                    return found
+        found = _test(differences, period) if _fill(values, period) else None
+        if found is not None:
+            return found
     return None
+
+
+def filled(values: np.ndarray) -> float | None:
+    """The period of a circle that these numbers fill all around, such as 360; None where there is none."""
+    return next((period for period in PERIODS if values.size and _fill(values, period)), None)
+
+
+def _fill(values: np.ndarray, period: float) -> bool:
+    starts = [start for start in (0.0, -0.5 * period) if values.min() >= start and values.max() <= start + period]
+    return any(bool(np.bincount(_sector(values, start, period), minlength=SECTORS).all()) for start in starts)
 
 
 def _sector(values: np.ndarray, start: float, period: float) -> np.ndarray:

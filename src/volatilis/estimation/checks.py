@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from volatilis.estimation import laws
-from volatilis.estimation.angles import NAMES, Wrapping, wrapping
+from volatilis.estimation.angles import NAMES, filled, wrapping
 from volatilis.estimation.errors import prior_errors
 from volatilis.estimation.laws import Deviation, deviations
 from volatilis.estimation.models import P_CS, Data, Measured, as_rows, best, described, first_of
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 ALPHA = 0.002  # each warning on data from the model: at most so often
 OUTER, MANY = 1e-3, 0.02  # the prior's outer part, and a share of observations there that is no accident
+FEW_TURNS, MOST_TURNS = 0.1, 3.0  # periods over which angles reach: fewer or more, and the period is perhaps another
 
 
 class Check(NamedTuple):
@@ -49,7 +50,7 @@ class Check(NamedTuple):
 
     def plot(self, axes: Sequence[Axes] | None = None) -> Figure:
         """Draw the one-step errors, their law and each against the next, into two `axes` if given; returns the figure."""
-        from volatilis.plots.checks import draw_errors
+        from volatilis.plots.estimates import draw_errors
 
         return draw_errors(self.errors, axes)
 
@@ -58,8 +59,13 @@ class Check(NamedTuple):
         """Whether nothing speaks against the model."""
         return not self.misfits
 
+    @property
+    def enough(self) -> bool:
+        """Whether there were enough observations to say anything."""
+        return self.observations >= laws.FEWEST
+
     def __str__(self) -> str:
-        if self.observations < laws.FEWEST:
+        if not self.enough:
             return f"{self.observations} observations are too few to check a model; {laws.FEWEST} are needed"
         head = f"{described(self.family)}, p_c = {self.p_c:.3g}, {self.observations:,} observations: "
         if self.fits:
@@ -184,9 +190,9 @@ def check_model(
 
 
 def _misfits(family: Family, data: Data, base: Measured, alpha: float) -> tuple[Misfit, ...]:
-    wraps = None if _wraps(family) else wrapping(data.observed())
-    if wraps is not None:
-        return (_angles(family, wraps),)  # all else would be said of numbers that are none
+    strange = _wrong_period(family, data) if _wraps(family) else _angles(family, data)
+    if strange is not None:
+        return (strange,)  # all else would be said of numbers that are none
     found, prior, concerned = base.deviations(alpha), _prior(family, data, alpha), _few_of_many(base, alpha)
     if concerned:  # the others fit
         data, base = data.only(concerned), base.only(concerned)
@@ -227,12 +233,28 @@ def _depth(family: Family, values: np.ndarray, events: np.ndarray) -> np.ndarray
     return 2.0 * np.minimum(u, 1.0 - u)
 
 
-def _angles(family: Family, wraps: Wrapping) -> Misfit:
-    unit = NAMES[wraps.period]
+def _wrong_period(family: Family, data: Data) -> Misfit | None:
+    """Observations that go round many times, or that fill a circle of quite another period."""
+    period, values = family.circumference(), np.concatenate(data.observed())
+    turns = float(np.ptp(values)) / period if np.isfinite(period) else 1.0
+    other = filled(values) if not FEW_TURNS < turns < MOST_TURNS else None
+    reach = f"observations reach from {values.min():.4g} to {values.max():.4g}, {turns:.3g} times the period {period:.6g}"
+    if other is not None:
+        words = f"{reach}: they look like {NAMES[other]}"
+        return Misfit(laws.ANGLES, words, f"Use period={other:.6g}", turns, 1.0, 0.0)
+    if turns < MOST_TURNS:
+        return None
+    return Misfit(laws.ANGLES, reach, "Give their period (360 for degrees), or bring them within one", turns, 1.0, 0.0)
+
+
+def _angles(family: Family, data: Data) -> Misfit | None:
+    wraps = wrapping(data.observed())
+    if wraps is None:
+        return None
     return Misfit(
         laws.ANGLES,
-        f"observations look like {unit}: {wraps.wrapped} of {wraps.far} jumps by more than half of {wraps.period:.4g} end where "
-        f"a circle closes, near their start, and {RECORDS[type(family)].name} takes each for a change",
+        f"observations look like {NAMES[wraps.period]}: {wraps.wrapped} of {wraps.far} jumps by more than half of "
+        f"{wraps.period:.4g} end where a circle closes, near their start: {RECORDS[type(family)].name} takes each for a change",
         f"Use the family vonmises with period={wraps.period:.6g}",
         wraps.wrapped / wraps.far,
         0.0,

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from volatilis._core.records import LINEAR, LOG, LOGIT, Range
+from volatilis.families._observations import level_and_spread
 from volatilis.learners._base import Learner
 from volatilis.learners._grids import Place, parameter_places, value_of, with_values
 from volatilis.learners.merge import Merge
@@ -20,6 +21,8 @@ from volatilis.learners.message_passing import MessagePassing
 
 FARTHEST = {LOG.name: 14.0, LINEAR.name: 20.0, LOGIT.name: 0.0}
 LOWEST_P, HIGHEST_P = 1e-8, 1.0 - 1e-3
+FEW_FAR = 3.0  # times as large as without its outermost hundredth: then a standard deviation tells of few numbers
+NARROWEST = {"spread": 0.5}  # outliers lie wider than what is expected: narrower ones would be numbers that come twice
 FEW = 4  # hypotheses that find roughly where the evidence is highest
 P_C_PRIOR = (math.log(0.03 / 0.97), 2.5)
 PRIOR_SD = {LOG.name: 2.0, LINEAR.name: 2.0}
@@ -93,7 +96,8 @@ def _coordinate(place: Place, name: str, value: float, spread: float) -> Coordin
     if scale != LOG.name:
         raise ValueError(f"{name} cannot be estimated: it must be {place.rule.words}; give its value")
     origin = math.log(value) if value > 0.0 else math.log(0.3)  # a concentration of 0 has no logarithm
-    return Coordinate(name, scale, origin, 1.0, -FARTHEST[scale], FARTHEST[scale], 0.0, PRIOR_SD[scale])
+    low = math.log(NARROWEST[name]) - origin if name in NARROWEST else -FARTHEST[scale]
+    return Coordinate(name, scale, origin, 1.0, low, FARTHEST[scale], 0.0, PRIOR_SD[scale])
 
 
 class Point(NamedTuple):
@@ -123,6 +127,12 @@ class Point(NamedTuple):
 
 
 def spread_of(sequences: Sequence[np.ndarray]) -> float:
-    """The standard deviation of all observations, the unit of locations; 1 where that means nothing."""
+    """The standard deviation of all observations, the unit of locations; 1 where that means nothing.
+
+    A few numbers far away, which would make all others look alike, do not count.
+    """
     values = np.concatenate([np.ravel(np.asarray(one, dtype=float)) for one in sequences])
-    return float(np.nanstd(values)) or 1.0
+    values = values[~np.isnan(values)]
+    inner = level_and_spread(values)[1] if values.size else 0.0
+    spread = float(np.std(values)) if values.size else 0.0
+    return (min(spread, FEW_FAR * inner) if inner > 0.0 else spread) or 1.0

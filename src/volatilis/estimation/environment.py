@@ -102,7 +102,7 @@ class Environment:
 
     def plot(self, name: str = "p_c") -> Figure:
         """Draw the profile of the parameter `name`; returns the figure."""
-        from volatilis.plots.environment import draw_profile
+        from volatilis.plots.estimates import draw_profile
 
         profile, one = self.profile(name), self[name]
         return draw_profile(profile.values, profile.log_evidence, (one.value, one.low, one.high), name, self.title())
@@ -121,8 +121,10 @@ class Environment:
         lines += [f"  prior of {prior}" for prior in self.priors]
         lines += [f"- {note}" for note in self.notes]
         lines += [f"- WARNING: {warning}" for warning in self.warnings]
-        if self.check is not None and self.check.fits:
+        if self.check is not None and self.check.enough and self.check.fits:
             lines.append("- the one-step errors are as the model says: nothing speaks against it")
+        elif self.check is not None and not self.check.enough:
+            lines.append(f"- whether the family fits was not checked: {self.check}")
         return "\n".join(lines)
 
     # --- files -----------------------------------------------------------------------------------------------------------

@@ -15,12 +15,14 @@ from volatilis.estimation.environment import METHODS, Environment, Environments,
 from volatilis.estimation.evidence import Data, Evidence
 from volatilis.estimation.observed import Door, Observed, families_of, is_auto, observed_as, same_observations, with_a_past
 from volatilis.estimation.unknowns import Unknowns
-from volatilis.estimation.words import PRIOR_SHARE, notes_of
+from volatilis.estimation.unseen import cautious
+from volatilis.estimation.words import PRIOR_SHARE, notes_of, warnings_of
 from volatilis.learners._grids import Unknown
 from volatilis.running.drivers import OBSERVE, RESET
 
 FEWEST = 3  # observations that say anything
 START_P_C = (0.003, 0.03, 0.2)
+SMALLEST, LARGEST = 1e-120, 1e120  # that the largest observation may be
 LARGE = 25_000  # observations: beyond, a search begins with some of them
 
 
@@ -116,7 +118,7 @@ class Found(NamedTuple):
         peak = search.with_intervals(values, point.coordinates, self.peak, draws, told)
         learner = point.learner(peak.u)
         assert learner is not None  # the peak is one of the points that were tried
-        return Environment(
+        found = Environment(
             family=learner.family,
             p_c=learner.change_probability(),
             estimates=_estimates(point, peak),
@@ -127,8 +129,10 @@ class Found(NamedTuple):
             method=self.method,
             priors=tuple(one.prior_text() for one in point.coordinates) if self.method == "map" else (),
             notes=(*self.model.notes, *(notes_of(point, peak, self.evidence, self.method) if searched else ())),
+            warnings=tuple(warnings_of(point, peak)) if searched else (),
             profile_of=lambda name, count: _profile(values, point, peak, name, count),
         )
+        return cautious(found, learner) if searched else found
 
     def _is_prior(self, i: int) -> bool:
         """Whether what is known of a parameter is the weak prior's, which is a parabola."""
@@ -183,6 +187,12 @@ def _check_data(model: Unknowns, data: Data) -> None:
     if not model.unknown:
         raise ValueError("nothing is unknown: mark a parameter with vl.unknown, or leave p_c out")
     seen = model.template.family.as_observed(data.values[data.events % RESET == OBSERVE])
+    size = float(np.abs(seen).max(initial=0.0))
+    if seen.dtype.kind == "f" and size > 0.0 and not SMALLEST < size < LARGEST:
+        raise ValueError(
+            f"observations of the size {size:.3g} have squares that no number can hold; multiply them by something, so that "
+            f"their largest lies between {SMALLEST:g} and {LARGEST:g}"
+        )
     if seen.dtype.kind == "f" and np.all(seen == seen[0]):
         value = seen[0] if seen.ndim == 1 else seen[0].tolist()
         raise ValueError(f"all {len(seen):,} observations are {value}: data that do not vary say nothing about their noise")
@@ -243,4 +253,4 @@ def _checked(environment: Environment, data: Data) -> Environment:
 
     starts = np.flatnonzero(data.events >= RESET)[1:]
     found = check_model(environment.family, np.split(data.values, starts), environment.p_c, np.split(data.events, starts))
-    return replace(environment, check=found, warnings=tuple(f"{misfit.kind}: {misfit}" for misfit in found.misfits))
+    return replace(environment, check=found, warnings=(*environment.warnings, *(f"{one.kind}: {one}" for one in found.misfits)))

@@ -14,7 +14,7 @@ import numpy as np
 from volatilis._compiler import Call, for_threads
 from volatilis._core.jobs import worker_count
 from volatilis.learners._average import log_joint
-from volatilis.learners._base import Learner, LearnerOf, S
+from volatilis.learners._base import Learner, LearnerOf, S, State
 from volatilis.running.drivers import ELAPSE, OBSERVE, RESET, Array
 from volatilis.special import log, log_1p
 
@@ -66,13 +66,18 @@ def joined(sequences: Sequence[np.ndarray], events: Sequence[np.ndarray]) -> Dat
 
 def log_evidence(learner: Learner, data: Data, key: int = 0) -> float:
     """log P(all that counts) under a learner's predictions."""
-    state, progress, out = learner.init(key), np.zeros(1, dtype=np.int64), np.zeros(1)
+    return taken_in(learner, learner.init(key), data)[1]
+
+
+def taken_in(learner: Learner, state: State, data: Data) -> tuple[State, float]:
+    """The state after these observations, and their log evidence."""
+    progress, out = np.zeros(1, dtype=np.int64), np.zeros(1)
     while progress[0] < data.events.size:
         if not learner.has_room(state):
             state = learner.grow(state)
         arguments = (learner.change_probability(), *data, progress, out)
         Call(sum_log_predictives, learner, state, *arguments, release_gil=True)()
-    return float(out[0])
+    return state, float(out[0])
 
 
 class Evidence:

@@ -13,16 +13,25 @@ import numpy as np
 
 NARROW, WIDE, TAILS, AUTOCORRELATED, CHANGES = "too narrow", "too wide", "heavy tails", "autocorrelated", "changes"
 BACK = "outliers"  # changes that are taken back at once
+TREND, DRIFT, SHAPE = "trend", "drift", "shape"
 PRIOR, OVERDISPERSED, ANGLES = "prior", "overdispersed", "angles"
 LEVELS = (1e-4, 1e-3, 1e-2)  # of the tails; beyond them, on both sides together, lies this share of the observations
 OUTSIDE = 0.1  # the share outside the central 90 %
 FEWEST = 30  # observations that say anything about a law
+PARTS = 10  # equal parts of 0 to 1 that errors are counted in, and
+FEWEST_IN_PARTS = 10 * PARTS  # observations with which these counts say something
+STRETCH = 10  # observations whose errors may hang together
+LEAN, SLOW, UNEVEN = 0.03, 1.4, 0.2  # the least that matters: of the mean, of stretches' variances, of shares in parts (relative)
 
 
 class Sums(NamedTuple):
     """All that the tests need of the errors u of some observations: sums, so that those of several sequences add up.
 
     n            observations (elements of them, for vectors)
+    lean         sum of u - 1/2
+    parts        how many lie in each tenth of 0 to 1
+    stretches    how many whole stretches of ten observations there are
+    slow         sum of their 120 (mean u - 1/2)^2, which is 1 on average
     depth        sum of d = 2 min(u, 1 - u), which is uniform too: how far from the middle of its prediction, 0 is far out
     inside       how many lie in the central half, d > 0.5
     outside      how many lie outside the central 90 %, d < 0.1
@@ -37,6 +46,10 @@ class Sums(NamedTuple):
     """
 
     n: int
+    lean: float
+    parts: tuple[int, ...]
+    stretches: int
+    slow: float
     depth: float
     inside: int
     outside: int
@@ -62,8 +75,8 @@ class Sums(NamedTuple):
 def added(parts: Sequence[Sums]) -> Sums:
     """Those of several sequences together."""
     columns = {name: [getattr(part, name) for part in parts] for name in Sums._fields}
-    tails = tuple(int(sum(counts)) for counts in zip(*columns.pop("tails"), strict=True))
-    return Sums(**{name: sum(column) for name, column in columns.items()}, tails=tails)
+    tails, tenths = (tuple(int(sum(one)) for one in zip(*columns.pop(name), strict=True)) for name in ("tails", "parts"))
+    return Sums(**{name: sum(column) for name, column in columns.items()}, tails=tails, parts=tenths)
 
 
 class Deviation(NamedTuple):
@@ -84,8 +97,13 @@ def sums_of(errors: np.ndarray, rates: np.ndarray, starts: np.ndarray, p_c: floa
     centred, together = u - 0.5, block[1:] == block[:-1]
     first = np.concatenate([[True], ~together])[: len(u)]
     both = ~first[1:] & ~first[:-1]
+    stretches = _stretches(centred, first)
     return Sums(
         n=u.size,
+        lean=float(centred.sum()),
+        parts=tuple(np.bincount(np.minimum((PARTS * u.ravel()).astype(int), PARTS - 1), minlength=PARTS).tolist()),
+        stretches=stretches.size,
+        slow=12.0 * STRETCH * float(np.sum(stretches**2)),
         depth=float(depth.sum()),
         inside=int(np.sum(depth > 0.5)),
         outside=int(np.sum(depth < OUTSIDE)),
@@ -100,11 +118,24 @@ def sums_of(errors: np.ndarray, rates: np.ndarray, starts: np.ndarray, p_c: floa
     )
 
 
+def _stretches(centred: np.ndarray, first: np.ndarray) -> np.ndarray:
+    """Means of the errors of whole stretches, one after the other within each block; of each element."""
+    length = len(first)
+    begins = np.flatnonzero(first)
+    within = np.arange(length) - np.repeat(begins, np.diff(np.append(begins, length)))
+    starts = np.flatnonzero(within % STRETCH == 0)
+    starts = starts[starts + STRETCH <= length]
+    starts = starts[within[starts + STRETCH - 1] == within[starts] + STRETCH - 1]  # not across the start of a block
+    sums = np.concatenate([np.zeros((1, centred.shape[1])), np.cumsum(centred, axis=0)])
+    return np.asarray((sums[starts + STRETCH] - sums[starts]) / STRETCH)
+
+
 def deviations(sums: Sums, alpha: float) -> list[Deviation]:
     """Those that are certain (each at the level alpha on data from the model) and large enough to matter."""
     if sums.n < FEWEST:
         return []
     found = [_dispersion(sums), _tails(sums), _correlation(sums), _changes(sums), _twice(sums)]
+    found += [_trend(sums), _drift(sums), _shape(sums)]
     return [one for one in found if one is not None and one.p_value < alpha]
 
 
@@ -159,3 +190,33 @@ def _twice(sums: Sums) -> Deviation | None:
         return None
     p_value = float(poisson.sf(math.floor(sums.twice) - 1, sums.expected_twice))
     return Deviation(BACK, sums.twice / sums.steps, sums.expected_twice / sums.steps, p_value)
+
+
+def _trend(sums: Sums) -> Deviation | None:
+    """Errors to one side on average: levels that rise or fall are always behind, and so is a mean of skewed noise."""
+    mean = sums.lean / sums.n
+    if abs(mean) < LEAN:
+        return None
+    return Deviation(TREND, 0.5 + mean, 0.5, math.erfc(abs(mean) * math.sqrt(6.0 * sums.n)))
+
+
+def _drift(sums: Sums) -> Deviation | None:
+    """Errors of ten observations in a row that hang together, less than neighbours must to be seen: a slow wave, a ramp."""
+    from scipy.special import gammaincc
+
+    if STRETCH * sums.stretches < FEWEST or sums.slow < SLOW * sums.stretches:
+        return None
+    return Deviation(DRIFT, sums.slow / sums.stretches, 1.0, float(gammaincc(0.5 * sums.stretches, 0.5 * sums.slow)))
+
+
+def _shape(sums: Sums) -> Deviation | None:
+    """Some parts of the predictions hold too many and others too few, whatever their width: Pearson's test. Tells the worst."""
+    from scipy.special import gammaincc
+
+    expected = sums.n / PARTS
+    excess = np.array(sums.parts) / expected - 1.0
+    if sums.n < FEWEST_IN_PARTS or math.sqrt(float(np.mean(excess**2))) < UNEVEN:
+        return None
+    worst = int(np.argmax(np.abs(excess)))
+    p_value = float(gammaincc(0.5 * (PARTS - 1), 0.5 * expected * float(np.sum(excess**2))))
+    return Deviation(SHAPE, sums.parts[worst] / sums.n, 1.0 / PARTS, p_value)

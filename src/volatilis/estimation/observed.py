@@ -34,13 +34,27 @@ def families_of(ys: object, family: Any, given: object) -> list[Any]:
 
 
 def _numbers(ys: object) -> list[np.ndarray]:
-    sequences, _ = _sequences(ys, 1)
+    sequences, many = _sequences(ys, 1)
+    numbers = [_as_numbers(one) for one in sequences]
+    for i, one in enumerate(numbers):
+        if np.isinf(one).any():
+            at = tuple(np.argwhere(np.isinf(one))[0].tolist())
+            of = f"sequence {i}: " if many else ""
+            raise ValueError(f"{of}observation {at[0]} is {one[at]}; it must be a finite number, or NaN where it is missing")
+    return numbers
+
+
+def _as_numbers(given: object) -> np.ndarray:
+    found = as_array("estimate", given)
     try:
-        return [np.asarray(as_array("estimate", one), dtype=float) for one in sequences]
+        if found.dtype.kind in "biufO":
+            return np.asarray(found, dtype=float)
     except (ValueError, TypeError):
-        raise ValueError(
-            "observations that are no numbers do not tell their family; number the symbols 0, 1, ... and give vl.Categorical"
-        ) from None
+        pass
+    raise ValueError(
+        f"observations that are no numbers ({found.dtype}) do not tell their family; number the symbols 0, 1, ... and give "
+        "vl.Categorical"
+    )
 
 
 class Door(NamedTuple):
@@ -99,6 +113,8 @@ def observed_as(door: Door, family: object, known: Mapping[str, object], learner
 
 def _sequences(ys: object, dimensions: int) -> tuple[list[Any], bool]:
     """One sequence or many: told by how many dimensions there are beyond those of one."""
+    if ys is None or (np.ndim(ys) == 0 and not hasattr(ys, "__iter__")):  # type: ignore[arg-type]
+        raise TypeError(f"estimate: {ys!r} is no sequence of observations; a list or an array is accepted, or several of them")
     if isinstance(ys, np.ndarray):
         return (list(ys), True) if ys.ndim > dimensions else ([ys], False)
     entries = list(ys)  # type: ignore[call-overload]

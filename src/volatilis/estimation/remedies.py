@@ -16,6 +16,7 @@ from volatilis.estimation import laws
 from volatilis.estimation.laws import Deviation
 from volatilis.estimation.models import P_CS, Data, Measured, best, described, first_of
 from volatilis.families._base import Family, prior_beliefs
+from volatilis.families.gaussian_unknown_variance import GaussianUnknownVariance
 
 NO_PARAMETERS = "No parameters of this family mend that"  # how the remedy of a misfit begins that is the family's fault
 FEW = 5000  # observations that candidates are tried on
@@ -24,7 +25,8 @@ FEW = 5000  # observations that candidates are tried on
 class Misfit(NamedTuple):
     """One way in which a model does not fit.
 
-    kind         prior, too narrow, too wide, heavy tails, overdispersed, autocorrelated, changes or angles
+    kind         prior, too narrow, too wide, heavy tails, outliers, overdispersed, autocorrelated, trend, drift, shape, changes
+                 or angles
     message      what was found, in numbers, and what should be
     remedy       which parameter or family would mend it
     found        the number that was found
@@ -68,7 +70,7 @@ def explain(base: Measured, data: Data, found: list[Deviation], prior: Deviation
     misfits = [] if prior is None else [_misfit(prior, base, data, nearer)]
     numbers = {one.kind: one for one in (*left, *found)}  # those of the model itself, where it has them
     fault = numbers[_fault(left, found)]
-    if fault.kind != laws.AUTOCORRELATED and _are_counts(family):
+    if fault.kind not in (laws.AUTOCORRELATED, laws.TREND, laws.DRIFT) and _are_counts(family):
         fault = fault._replace(kind=laws.OVERDISPERSED)
     return [*misfits, _misfit(fault, base, data, _other_family(fault, family))]
 
@@ -95,10 +97,12 @@ def _fault(left: list[Deviation], found: list[Deviation]) -> str:
     A fault of the noise looks like changes, and changes that are none make errors of alternating sign, a little; errors that hang
     together look like changes too.
     """
-    kinds = [kind for kind in (laws.TAILS, laws.BACK, laws.NARROW, laws.WIDE) if kind in {one.kind for one in left}]
+    remaining = {one.kind for one in left}
+    kinds = [kind for kind in (laws.TAILS, laws.BACK, laws.NARROW, laws.WIDE) if kind in remaining]
     hangs = [one.found for one in (*left, *found) if one.kind == laws.AUTOCORRELATED]
     if hangs and (max(hangs) > 0.2 or min(hangs) < -0.5 or not kinds):
         return laws.AUTOCORRELATED
+    kinds += [kind for kind in (laws.TREND, laws.DRIFT, laws.SHAPE) if kind in remaining]
     return kinds[0] if kinds else left[0].kind
 
 
@@ -121,20 +125,41 @@ def _are_counts(family: Family) -> bool:
     return accepted is not None and accepted.whole and accepted.high > 1e6
 
 
+def _are_positive(family: Family) -> bool:
+    accepted = family.accepted_numbers()
+    return accepted is not None and accepted.low >= 0.0 and not accepted.whole
+
+
 def _other_family(fault: Deviation, family: Family) -> str:
     accepted = family.accepted_numbers()
     whole = accepted is not None and accepted.whole and not _are_counts(family)
-    if fault.kind == laws.AUTOCORRELATED:
+    if fault.kind in (laws.AUTOCORRELATED, laws.DRIFT):
         other = _with_more_past(family, whole)
+    elif fault.kind == laws.TREND:
+        other = f"{_with_more_past(family, whole)}; where the noise is skewed and the numbers positive, take logarithms"
+    elif fault.kind == laws.SHAPE or (fault.kind in (laws.NARROW, laws.WIDE) and _are_positive(family)):
+        other = _other_noise(family)
     elif fault.kind in (laws.TAILS, laws.BACK) and not family.splits():
         other = f"contaminated, this one with outliers (p_o about {max(fault.found, 1e-3):.1g})"
     elif fault.kind in (laws.TAILS, laws.BACK):
         other = "none here; leave out or cap what is far from its neighbours, or take logarithms if the numbers are positive"
     elif fault.kind == laws.OVERDISPERSED:
         other = "gaussian-unknown-variance, which learns how much counts vary (of their square roots, if they are small)"
+    elif isinstance(family, GaussianUnknownVariance):
+        other = "none here; a family of one's own whose noise has the form of these numbers"
     else:
         other = "gaussian-unknown-variance, if the size of the noise changes"
     return f"{NO_PARAMETERS}; one that may: {other}"
+
+
+def _other_noise(family: Family) -> str:
+    """Where the noise has another form than the family's."""
+    accepted = family.accepted_numbers()
+    if _are_positive(family):
+        return "gaussian or gaussian-unknown-variance, of the logarithms of these positive numbers"
+    if accepted is not None and accepted.low > -np.inf:
+        return "gaussian-unknown-variance, if these are numbers on a scale"
+    return "none here; where the noise is skewed and the numbers positive, take logarithms, else a family of one's own"
 
 
 def _with_more_past(family: Family, whole: bool) -> str:
@@ -157,6 +182,16 @@ def _message(deviation: Deviation, base: Measured, data: Data) -> str:
     if kind == laws.AUTOCORRELATED:
         # relative to the variance that the law says, so beyond 1 where errors lie at both ends
         return f"neighbouring one-step errors have a correlation of {min(max(found, -1.0), 1.0):.2f}, where 0 should be"
+    if kind == laws.TREND:
+        return (
+            f"observations lie {'above' if found > 0.5 else 'below'} what is predicted more often than not, as with a trend: on "
+            f"average at {_percent(found)} of the predictions, where 50 % should be"
+        )
+    if kind == laws.DRIFT:
+        times = f"{found:.2g} times as much as they should"
+        return f"one-step errors hang together over ten observations, as with levels that drift: their means vary {times}"
+    if kind == laws.SHAPE:
+        return f"predictions have another form than the observations: {_worst_part(base, found)}, where 10 % should be"
     if kind == laws.CHANGES:
         return f"changes are found in {1e3 * found:.3g} of 1,000 observations, where p_c = {expected:g} says {1e3 * expected:.3g}"
     if kind == laws.BACK:
@@ -174,6 +209,13 @@ def _message(deviation: Deviation, base: Measured, data: Data) -> str:
     counts = base.total()
     rate = f", and changes are found in {1e3 * counts.found / max(counts.steps, 1):.3g} of 1,000, where p_c = {base.p_c:g}"
     return text + (rate if kind == laws.OVERDISPERSED else "")
+
+
+def _worst_part(base: Measured, found: float) -> str:
+    """Which tenth of the predictions holds too many or too few."""
+    total = base.total()
+    worst = int(np.argmin(np.abs(np.array(total.parts) / total.n - found)))
+    return f"from {10 * worst} to {10 * worst + 10} % of what is predicted lie {_percent(found)} of the observations"
 
 
 def _prior_message(family: Family, data: Data, share: float) -> str:

@@ -28,7 +28,7 @@ PARABOLA = (0.75, 1.35)  # what falls at the quadratic interval's ends, as a sha
 SMALL = 0.2  # an error with which the evidence may be a parabola
 PROFILE, NEAR = 5e-3, 0.03  # nats that a profile may be too low; how near to the fall an end of an interval is, as a share of it
 FEWEST_DRAWS = 3.0  # of a prior: with fewer an interval would have no end
-CEILING = 1e12
+CEILING = 1e100  # of what is infinite; what a single number far away costs is below
 
 
 class Peak(NamedTuple):
@@ -122,7 +122,8 @@ def _updated(inverse: np.ndarray, moved: np.ndarray, change: np.ndarray) -> np.n
     if along <= 1e-10 * float(np.linalg.norm(moved) * np.linalg.norm(change)):
         return inverse
     left = np.eye(moved.size) - np.outer(moved, change) / along
-    return left @ inverse @ left.T + np.outer(moved, moved) / along
+    updated = left @ inverse @ left.T + np.outer(moved, moved) / along
+    return updated if _root_of_inverse(updated) is not None else inverse  # by rounding
 
 
 def described(values: Values, coordinates: Sequence[Coordinate], place: Place) -> Peak:
@@ -277,7 +278,17 @@ def lowest_given(
     def of(points: Sequence[np.ndarray]) -> np.ndarray:
         return values([whole(point) for point in points])
 
-    known = np.isfinite(peak.covariance).all()
-    shape = np.linalg.inv(np.linalg.inv(peak.covariance)[np.ix_(others, others)]) if known else _shape(of, u[others])
+    shape = _shape_without(peak.covariance, i)
+    shape = _shape(of, u[others]) if shape is None else shape
     found = _descended(of, _ends([coordinates[k] for k in others]), Place(u[others], math.inf, shape), PROFILE)
     return found.value, whole(found.u)
+
+
+def _shape_without(covariance: np.ndarray, i: int) -> np.ndarray | None:
+    """The covariance of the others where coordinate i is fixed; None where it is not known."""
+    if _root_of_inverse(covariance) is None:
+        return None
+    rest = np.delete(np.delete(covariance, i, axis=0), i, axis=1)
+    along = np.delete(covariance[:, i], i)
+    fixed = rest - np.outer(along, along) / covariance[i, i]
+    return fixed if _root_of_inverse(fixed) is not None else None

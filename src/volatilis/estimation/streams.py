@@ -10,16 +10,18 @@ from __future__ import annotations
 import numpy as np
 
 from volatilis.estimation.checks import ALPHA, Check, change_probabilities, changes_apart, check_model
+from volatilis.estimation.environment import kind_of
 from volatilis.estimation.estimate import estimate
 from volatilis.estimation.models import described
 from volatilis.estimation.remedies import NO_PARAMETERS
 from volatilis.families._base import Family
 from volatilis.learners._base import Learner
-from volatilis.running.drivers import OBSERVE, RESET
+from volatilis.running.drivers import ELAPSE, OBSERVE, PASSED, RESET
 
 LOOKS = (256, 1024, 4096)
 KEYS = 64  # that a stretch has at most: the first that come
 ENOUGH = 100  # observations at the end of a stream
+LONG_GAP = 64  # steps without a line
 FURTHEST = 20  # looks that are told apart in their level
 
 
@@ -33,6 +35,7 @@ class StreamCheck:
         self._learned = learned
         self._family, self._p_c = learner.family, change_probabilities(learner, None)
         self._can = not self._family.lacks("predictive_cdf") and not changes_apart(learner)
+        self.dtype = self._family.observations([])[0].dtype  # of what is seen
         self._told: set[str] = set()
         self._seen = self._again = self._looks = 0
         self.start_anew()
@@ -52,8 +55,7 @@ class StreamCheck:
             new = [number for number in dict.fromkeys(numbers.tolist()) if number not in self._keys]
             self._keys.update(new[: KEYS - len(self._keys)])
         mine = np.isin(numbers, list(self._keys))
-        steps = events[mine] % RESET + RESET * (events[mine] >= RESET)  # after steps without a line a new stretch begins
-        self._parts.append((numbers[mine], values[mine].copy(), steps.astype(np.uint8)))
+        self._parts.append(_with_gaps(numbers[mine], values[mine], events[mine]))
         self._kept += int(mine.sum())
 
     def misfits(self) -> list[str]:
@@ -92,12 +94,22 @@ class StreamCheck:
         return [f"{described(found.family)} {even}: {misfit} {looked}" for misfit in new]
 
 
+def _with_gaps(numbers: np.ndarray, values: np.ndarray, events: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The same with the steps that passed before each line, by ones; a long gap begins anew, which is much the same."""
+    gaps = events // PASSED
+    passed = np.where(gaps > LONG_GAP, 0, gaps)
+    rows = np.repeat(np.arange(len(events)), passed + 1)
+    steps = np.full(len(rows), ELAPSE, dtype=np.uint8)
+    steps[np.cumsum(passed + 1) - 1] = events % RESET + RESET * ((gaps > LONG_GAP) | (events % PASSED >= RESET))
+    return numbers[rows], values[rows], steps
+
+
 def _with_own_parameters(family: Family, sequences: list[np.ndarray], steps: list[np.ndarray], level: float) -> Check:
     """The check of a family with the parameters that these observations suggest; of its misfits those that none mend."""
     given = {name: value for name, value in family._asdict().items() if name in ("k", "period")}  # type: ignore[attr-defined]
     seen = [values[events % RESET == OBSERVE] for values, events in zip(sequences, steps, strict=True)]
     try:
-        own = estimate(seen, type(family), check=False, workers=1, **given)
+        own = estimate(seen, kind_of(family), check=False, workers=1, **given)
     except ValueError:  # they do not vary: there is no noise whose law could be wrong
         return Check((), family, 0.0, sum(map(len, seen)), ())
     found = check_model(own.family, sequences, own.p_c, steps, level)

@@ -22,13 +22,25 @@ def notes_of(point: Point, peak: Peak, evidence: Evidence, method: str) -> Itera
     no_change = _without_change(point, peak, evidence) if changes else None
     if no_change is not None:
         yield no_change
-    elif changes and point.values(peak.u)["p_c"] > OFTEN:
-        yield (
-            f"p_c = {point.values(peak.u)['p_c']:.2g}: a change at more than every second observation, so that one hardly tells "
-            "of the next; rather a sign that the family is wrong (outliers, autocorrelation) than of a volatile environment"
-        )
+    elif changes and point.values(peak.u)["p_c"] > OFTEN and not list(warnings_of(point, peak)):
+        yield _often(point, peak)
     yield from _poorly_known(point, peak, method)
     yield from _together(names, peak)
+
+
+def warnings_of(point: Point, peak: Peak) -> Iterator[str]:
+    """Where even the lower end of p_c's interval is more than every second observation."""
+    for i, one in enumerate(point.coordinates):
+        if one.name == "p_c" and one.natural(float(peak.low[i])) > OFTEN:
+            yield f"changes: {_often(point, peak)}"
+
+
+def _often(point: Point, peak: Peak) -> str:
+    return (
+        f"p_c = {point.values(peak.u)['p_c']:.2g}: a change at more than every second observation, so that one hardly tells "
+        "of the next; rather a sign that the family is wrong (outliers, autocorrelation, noise of another form: take logarithms "
+        "of positive numbers that are skewed) than of a volatile environment"
+    )
 
 
 def _without_change(point: Point, peak: Peak, evidence: Evidence) -> str | None:

@@ -212,10 +212,7 @@ class Family(Protocol):
         """Why columns that were read, chi (..., d, n) and nu (..., n), cannot be beliefs; None where they can."""
 
     def observations(self, ys: object, given: object = None) -> tuple[np.ndarray, np.ndarray]:
-        """A user's sequence, checked and encoded, and which observations are missing.
-
-        given   the context of each observation; a family whose `observations` takes none refuses it
-        """
+        """A user's sequence, each in its context where that is `given`, checked and encoded; and which are missing."""
 
     def context_width(self) -> int:
         """How many numbers the context of an observation has: 0 where there is none."""
@@ -225,6 +222,9 @@ class Family(Protocol):
 
     def accepted_numbers(self) -> AcceptedNumbers | None:
         """What `observations` accepts, where that is an interval of finite numbers; None where only `observations` can tell."""
+
+    def accepted_in_contexts(self) -> tuple[int, AcceptedNumbers] | None:
+        """How many contexts there are, and which single numbers it takes in each; None where it has none, or takes others."""
 
     def as_observed(self, values: np.ndarray) -> np.ndarray:
         """Encoded observations as the user gave them."""

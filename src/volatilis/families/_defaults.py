@@ -199,6 +199,10 @@ class Defaults:
         return AcceptedNumbers() if type(self).observations is Defaults.observations else None
 
     @python_only
+    def accepted_in_contexts(self: Family) -> tuple[int, AcceptedNumbers] | None:
+        return None
+
+    @python_only
     def as_observed(self: Family, values: np.ndarray) -> np.ndarray:
         return values
 

@@ -10,7 +10,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from volatilis._compiler.registry import compiled_function
-from volatilis.families._base import Beliefs, Family
+from volatilis.families._base import AcceptedNumbers, Beliefs, Family
 
 
 @runtime_checkable
@@ -109,7 +109,8 @@ def numbers_of(owner: str, ys: object, words: str, what: str = "observation") ->
                 raise ValueError(f"{owner}: {what} {position} has {len(str(abs(value)))} digits; it must be {words}")
         array = np.array([float(v) for v in flat]).reshape(array.shape)
     if array.dtype.kind not in "iufb":
-        raise TypeError(f"{owner}: {what}s have dtype {array.dtype}; numbers are accepted, each {words}")
+        have = "has" if " of " in what else "have"
+        raise TypeError(f"{owner}: {what}s {have} dtype {array.dtype}; numbers are accepted, each {words}")
     values = np.array(array, dtype=np.float64, order="C")
     missing = np.zeros(values.shape, dtype=bool) if _surely_finite(values) else np.isnan(values)
     return values, missing if masked is None else missing | masked
@@ -267,6 +268,11 @@ def rows_with_contexts(owner: str, family: Family, count: int, ys: object, given
     rows = np.empty((len(values), 1 + (values.shape[1] if values.ndim > 1 else 1)), dtype=values.dtype)
     rows[:, 0], rows[:, 1:] = np.where(np.isnan(contexts), UNKNOWN, contexts), values.reshape(len(values), -1)
     return rows, absent
+
+
+def accepted_in_contexts(family: Family, contexts: int) -> tuple[int, AcceptedNumbers] | None:
+    accepted = family.accepted_numbers()
+    return None if accepted is None or family.context_width() else (contexts, accepted)
 
 
 def invalid_contexts(family: Family, contexts: int, chi: np.ndarray) -> str | None:

@@ -250,6 +250,10 @@ class Contaminated(FamilyTuple):
         return self.family.accepted_numbers()
 
     @python_only
+    def accepted_in_contexts(self) -> tuple[int, AcceptedNumbers] | None:
+        return self.family.accepted_in_contexts()
+
+    @python_only
     def as_observed(self, values: np.ndarray) -> np.ndarray:
         return self.family.as_observed(values)
 

@@ -10,7 +10,7 @@ import numpy as np
 from volatilis._compiler.registry import python_only
 from volatilis._core.fields import Rule, whole_number
 from volatilis.families import _observations
-from volatilis.families._base import Beliefs, Family
+from volatilis.families._base import AcceptedNumbers, Beliefs, Family
 from volatilis.families._defaults import general_predictives
 from volatilis.families._kinds import AnyFamily, FamilyRecord, FamilyTuple, UndefinedError, default_in_row, family
 from volatilis.families._laws import Independent
@@ -35,9 +35,7 @@ class Given(FamilyTuple):
 
     The belief about a context is learned from its observations alone. In chi it is the inner family's rows and its count, one
     context after another; the last row is room to work in, and nu is not used.
-
-    Observations of several contexts in one step of time (feedback from all arms) are y of shape (T, contexts), NaN where there is
-    none, without `given`.
+    Feedback from all arms in one step of time is y of shape (T, contexts), NaN where there is none, without `given`.
 
         family     how observations arise within a context, such as vl.Bernoulli()
         contexts   how many contexts there are
@@ -164,7 +162,6 @@ class Given(FamilyTuple):
             self.family.merge(beliefs_in(self.family, beliefs, c), i, j, a, b)
 
     def dissimilarity(self, beliefs: Beliefs, i: int, j: int, a: float, b: float) -> float:
-        """The sum over contexts."""
         result = 0.0
         for c in range(self.contexts):
             result += self.family.dissimilarity(beliefs_in(self.family, beliefs, c), i, j, a, b)
@@ -237,6 +234,10 @@ class Given(FamilyTuple):
         if given is None:
             return _observations.rows_of_all("Given", self.family, self.contexts, ys)
         return _observations.rows_with_contexts("Given", self.family, self.contexts, ys, given)
+
+    @python_only
+    def accepted_in_contexts(self) -> tuple[int, AcceptedNumbers] | None:
+        return _observations.accepted_in_contexts(self.family, self.contexts)
 
     @python_only
     def as_observed(self, values: np.ndarray) -> np.ndarray:

@@ -11,6 +11,8 @@ from volatilis._compiler.registry import compiled_function
 from volatilis.families._base import Family, Observation, copy_column, in_eights
 from volatilis.learners._base import Info, change_and_stay
 from volatilis.learners._hypotheses import NOTHING, Hypotheses, add_prior, knows_nothing, move
+from volatilis.learners._ledger import N
+from volatilis.learners._ledger_of_rows import note_all, note_new_row, note_split
 from volatilis.special import exp, log
 
 UNSEEN = 1e-4  # where one of the two would weigh less than this, the other stands for both
@@ -100,6 +102,8 @@ def take_in_or_not(
             copy_column(state.beliefs, i, state.beliefs, waiting)
             waiting += 1
     family.absorb_all(state.beliefs, family.whole(n), y)
+    if state.recent.size > 0:
+        note_new_row(state, state.recent[N])  # this observation is not counted yet
     settled = spread(state, n, merge_near(family, state, n))
     for i in range(settled):
         w[i] = p[i] if p[i] >= nothing else 0.0
@@ -134,7 +138,11 @@ def merge_near(family: Family, state: Hypotheses, n: int) -> int:
 
 @compiled_function
 def spread(state: Hypotheses, n: int, waiting: int) -> int:
-    """Put what waits behind the hypothesis it comes from, or in its place; returns how many of the first were left alone."""
+    """Put what waits beside the hypothesis it comes from, or in its place; returns how many of the first were left alone.
+
+    Behind it and before it in turn: so neighbours that come from different hypotheses both took y in, or both did not, and are
+    more alike. Merge, which merges neighbours, is nearer to exact for it.
+    """
     w, p, beliefs, first, place = state.weights, state.scratch, state.beliefs, in_eights(2 * n), n - 1
     for i in range(n):
         place += 1 if splits(w[i], p[i]) else 0
@@ -142,18 +150,22 @@ def spread(state: Hypotheses, n: int, waiting: int) -> int:
     i = n - 1
     while waiting > first:
         strange, both = w[i], p[i]
-        apart, instead = splits(strange, both), 2.0 * strange > both
-        if apart:
-            waiting -= 1
-            copy_column(beliefs, waiting, beliefs, place)
-            w[place] = strange
-            state.run_lengths[place] = state.run_lengths[i]
-            place -= 1
-        move(state, i, place)
-        if instead and not apart:
-            waiting -= 1
-            copy_column(beliefs, waiting, beliefs, place)
-        w[place] = both - strange if apart else both
+        if splits(strange, both):
+            place, waiting = place - 1, waiting - 1
+            own, other = (place + 1, place) if i & 1 else (place, place + 1)
+            note_split(state, i, place, True)
+            move(state, i, own)
+            copy_column(beliefs, waiting, beliefs, other)
+            state.run_lengths[other] = state.run_lengths[own]
+            w[own], w[other] = both - strange, strange
+        else:
+            note_split(state, i, place, False)
+            move(state, i, place)
+            w[place] = both
+            if 2.0 * strange > both:
+                waiting -= 1
+                copy_column(beliefs, waiting, beliefs, place)
         place -= 1
         i -= 1
+    note_all(state)
     return i + 1

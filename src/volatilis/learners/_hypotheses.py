@@ -229,14 +229,20 @@ def move(state: Hypotheses, source: int, target: int) -> None:
 def forget(state: Hypotheses, i: int) -> None:
     """Hypothesis i goes and those after it move up: row by row, in flat loops."""
     n, chi = state.count[0], state.beliefs.chi
-    for k in range(i + 1, n):
-        state.weights[k - 1] = state.weights[k]
-        state.run_lengths[k - 1] = state.run_lengths[k]
-        state.beliefs.nu[k - 1] = state.beliefs.nu[k]
+    moved = min(in_eights(n - i - 1), state.weights.size - i - 1)  # eight at a time: those that do not live may move, too
+    move_up(state.weights[i:], moved)
+    move_up(state.run_lengths[i:], moved)
+    move_up(state.beliefs.nu[i:], moved)
     for row in range(chi.shape[0]):
-        for k in range(i + 1, n):
-            chi[row, k - 1] = chi[row, k]
+        move_up(chi[row, i:], moved)
     set_count(state, n - 1)
+
+
+@compiled_function
+def move_up(numbers: np.ndarray, count: int) -> None:
+    """The count numbers after the first move up by one place."""
+    for k in range(count):
+        numbers[k] = numbers[k + 1]
 
 
 @compiled_function

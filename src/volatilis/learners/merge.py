@@ -7,8 +7,9 @@ import math
 import numpy as np
 
 from volatilis._compiler.registry import compiled_function, python_only
-from volatilis.families._base import Observation
-from volatilis.families._kinds import AnyFamily, UndefinedError
+from volatilis.families._base import Observation, in_eights
+from volatilis.families._kinds import AnyFamily
+from volatilis.learners._exact_step import room_after_step
 from volatilis.learners._hypotheses import NOTHING, Hypotheses, drop_below, forget
 from volatilis.learners._kinds import (
     ChangeProbability,
@@ -18,7 +19,8 @@ from volatilis.learners._kinds import (
     Style,
     learner_with_hypotheses,
 )
-from volatilis.learners._recent import ledger, note_drop, note_merge, note_newest
+from volatilis.learners._ledger import N, ledger, note_drop, note_merge, note_newest
+from volatilis.learners._ledger_of_rows import leave_out_old, ledger_of_rows, note_drop_of_rows, note_merge_of_rows, note_new_row
 from volatilis.special import least
 
 
@@ -61,19 +63,25 @@ class Merge(HypothesesLearner):
 
     @python_only
     def keep_recent(self, within: int) -> np.ndarray:
+        capacity = in_eights(room_after_step(self.family, self.n))
         if self.family.splits():
-            raise UndefinedError(
-                "Merge has no recent_change where observations may be outliers: a change is then in several of its hypotheses; "
-                "MessagePassing(family, p_c, n=50) has one"
-            )
-        return ledger(within, self.n)
+            return ledger_of_rows(within, capacity, 2 * (self.n + 1))
+        return ledger(within, capacity)
 
 
 @compiled_function
 def merge_nearest(family: Observation, state: Hypotheses, n: int) -> None:
-    note_newest(state)
-    note_drop(state, NOTHING)
-    drop_below(state, NOTHING, 0.0)
+    if family.splits():
+        note_new_row(state, state.recent[N] - state.run_lengths[state.count[0] - 1] if state.recent.size > 0 else 0.0)
+        leave_out_old(state)
+    else:
+        note_newest(state)
+    if state.weights[least(state.weights, state.count[0])] < NOTHING:
+        if family.splits():
+            note_drop_of_rows(state, NOTHING)
+        else:
+            note_drop(state, NOTHING)
+        drop_below(state, NOTHING, 0.0)
     if state.count[0] > n:
         merging_costs(family, state)
     while state.count[0] > n:
@@ -114,7 +122,10 @@ def merge_pair(family: Observation, state: Hypotheses, i: int) -> None:
     both = state.weights[i] + state.weights[i + 1]
     a, b = state.weights[i] / both, state.weights[i + 1] / both
     family.merge(state.beliefs, i, i + 1, a, b)
-    note_merge(state, i, a, b)
+    if family.splits():
+        note_merge_of_rows(state, i, a, b)
+    else:
+        note_merge(state, i, a, b)
     state.run_lengths[i] = a * state.run_lengths[i] + b * state.run_lengths[i + 1]
     state.weights[i] = both
     forget(state, i + 1)

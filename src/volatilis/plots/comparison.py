@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from volatilis.plots import _parts, style
+from volatilis.plots import style
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -53,7 +53,7 @@ def _draw_behind(axis: Axes, dataset: xr.Dataset) -> None:
     _name_models(axis, dataset)
     axis.set_xlim(right=axis.get_xlim()[1] + 0.28 * np.ptp(axis.get_xlim()))
     axis.set_xlabel(f"{NAMES[dataset.criterion]} behind the best,\nsummed over {dataset.sizes['person']} people")
-    _parts.title(axis, "A", "Sums")
+    style.title(axis, "A", "Sums")
 
 
 def _draw_people(figure: Figure, axis: Axes, dataset: xr.Dataset) -> None:
@@ -73,7 +73,7 @@ def _draw_people(figure: Figure, axis: Axes, dataset: xr.Dataset) -> None:
     axis.set_xlabel("people, by their best model (dots)")
     axis.spines[:].set_visible(False)
     figure.colorbar(image, ax=axis, label="behind the person's own best", extend="min", pad=0.02)
-    _parts.title(axis, "B", "Person by person")
+    style.title(axis, "B", "Person by person")
 
 
 def _draw_frequencies(axis: Axes, dataset: xr.Dataset) -> None:
@@ -86,7 +86,7 @@ def _draw_frequencies(axis: Axes, dataset: xr.Dataset) -> None:
     axis.set_xlim(0.0, 1.04)
     axis.set_xlabel(f"probability (omnibus risk {dataset.omnibus_risk:.2g})")
     axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.22), ncol=3, fontsize=8.5, columnspacing=1.0, handlelength=1.4)
-    _parts.title(axis, "C", "Most frequent model")
+    style.title(axis, "C", "Most frequent model")
 
 
 def _name_models(axis: Axes, dataset: xr.Dataset) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from volatilis.plots import _parts, style
+from volatilis.plots import style
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -41,14 +41,14 @@ def draw_after_change(
         for k in range(settings):
             axis = figure.add_subplot(grid[row + first, k])
             _draw_setting(axis, dataset.isel(setting=k), shown, logarithmic)
-            text = _parts.setting(dataset, float(dataset.noise[k]), float(dataset.p_c[k]))
+            text = style.setting(dataset, float(dataset.noise[k]), float(dataset.p_c[k]))
             if k == 0 and example is not None:
-                _parts.title(axis, "BC"[row], text)
+                style.title(axis, "BC"[row], text)
             else:
                 axis.set_title(text, loc="left")
             if k == 0:
                 axis.set_ylabel(r"$\mathrm{MSE}\,[\hat{\Theta}_t \,|\, R_t = n]$")
-    _parts.draw_legend(figure, shown)
+    style.draw_legend(figure, shown)
 
 
 def _draw_setting(axis: Axes, dataset: xr.Dataset, learners: Sequence[str], logarithmic: bool) -> None:
@@ -56,7 +56,7 @@ def _draw_setting(axis: Axes, dataset: xr.Dataset, learners: Sequence[str], loga
     if logarithmic:
         axis.set(xscale="log", yscale="log")
     means = _draw_curves(axis, dataset, learners)
-    limits = _parts.span(np.concatenate(list(means.values())), 1.25) if means else None
+    limits = style.span(np.concatenate(list(means.values())), 1.25) if means else None
     if limits is None:
         return
     if logarithmic:
@@ -82,7 +82,7 @@ def _draw_curves(axis: Axes, dataset: xr.Dataset, learners: Sequence[str]) -> di
         held = np.isfinite(mean)
         if held.any():
             error = np.asarray(of_learner["standard_error"].values, dtype=float)
-            _parts.draw_curve(axis, n[held], mean[held], error[held], learner, k / len(learners))
+            style.draw_curve(axis, n[held], mean[held], error[held], learner, k / len(learners))
             means[learner] = mean[held]
     return means
 
@@ -117,7 +117,7 @@ def _draw_example(axis: Axes, example: Mapping[str, npt.ArrayLike]) -> None:
     handles = [*axis.get_legend_handles_labels()[0], *shades]
     close = {"columnspacing": 1.2, "handlelength": 1.5, "handletextpad": 0.5, "borderpad": 0}
     axis.legend(handles=handles, loc="lower right", bbox_to_anchor=(1.0, 0.98), ncols=len(handles), **close)
-    _parts.title(axis, "A", _setting_of(example))
+    style.title(axis, "A", _setting_of(example))
 
 
 def _setting_of(example: Mapping[str, npt.ArrayLike]) -> str:
@@ -163,14 +163,14 @@ def draw_wrong_rate(dataset: xr.Dataset, figure: Figure, rows: Mapping[str, Sequ
     for row, (name, learners) in enumerate(chosen.items()):
         for k, axis in enumerate(axes[row]):
             _draw_regrets(axis, dataset.isel(panel=k), style.present(dataset, learners))
-            text = _parts.setting(dataset, float(dataset.noise[k]), float(f"{float(dataset.assumed[k]):.3g}"), "p_c'")
-            _parts.title(axis, _parts.panel_name(k), text)
+            text = style.setting(dataset, float(dataset.noise[k]), float(f"{float(dataset.assumed[k]):.3g}"), "p_c'")
+            style.title(axis, style.panel_name(k), text)
         axes[row, 0].set_ylabel(f"mean regret{', ' if name else ''}{name}")
     for axis in axes[-1]:
         axis.set_xlabel("true $p_c$")
     shown = {style.split_variant(who)[0]: who for learners in chosen.values() for who in style.present(dataset, learners)}
     triangle = Line2D([], [], color=style.CHANGE, marker="^", linestyle="none", markersize=9, label="assumed $p_c'$")
-    _parts.draw_legend(figure, list(shown), extra=[triangle])
+    style.draw_legend(figure, list(shown), extra=[triangle])
 
 
 def _draw_regrets(axis: Axes, dataset: xr.Dataset, learners: Sequence[str]) -> None:
@@ -178,11 +178,11 @@ def _draw_regrets(axis: Axes, dataset: xr.Dataset, learners: Sequence[str]) -> N
     order = np.argsort(p_c)
     largest = 0.0
     for k, learner in enumerate(learners):
-        mean, error = _parts.mean_and_error(dataset.regret.sel(learner=learner), "seed")
+        mean, error = style.mean_and_error(dataset.regret.sel(learner=learner), "seed")
         if np.isfinite(mean).any():
             largest = max(largest, float(np.nanmax(mean)))
             look = style.split_variant(learner)[0]
-            _parts.draw_curve(axis, p_c[order], mean[order], error[order], look, k / len(learners))
+            style.draw_curve(axis, p_c[order], mean[order], error[order], look, k / len(learners))
     axis.set_xscale("log")
     if largest > 0.0:
         axis.set_yscale("symlog", linthresh=LINEAR_SHARE * largest, linscale=0.8)
@@ -204,7 +204,7 @@ LEFT = 0.42
 
 def memory_size(panels: int) -> tuple[float, float]:
     """Width and height in inches for a number of panels."""
-    rows, columns = _parts.grid(panels, MEMORY_COLUMNS)
+    rows, columns = style.grid(panels, MEMORY_COLUMNS)
     return round(MEMORY_PANEL[0] * columns + 0.6, 2), round(MEMORY_PANEL[1] * rows + 0.8, 2)
 
 
@@ -216,7 +216,7 @@ def draw_memory(dataset: xr.Dataset, figure: Figure) -> None:
     """One panel per cell, both axes logarithmic: a line per kind of memory, marks at n = 1 (in grey) for learners of one unit."""
     figure.set_layout_engine("constrained")
     cells = [str(cell) for cell in dataset.task_cell.values]
-    rows, across = _parts.grid(len(cells), MEMORY_COLUMNS)
+    rows, across = style.grid(len(cells), MEMORY_COLUMNS)
     axes = figure.subplots(rows, across, squeeze=False, sharex=True)
     kinds = [str(kind) for kind in dataset.kind.values]
     singles = style.ordered(str(name) for name in dataset.one_learner.values) if "one_unit" in dataset else []
@@ -239,13 +239,13 @@ def _draw_cell(axis: Axes, dataset: xr.Dataset, kinds: Sequence[str], singles: S
     axis.set(xscale="log", yscale="log")
     drawn = []
     for kind in kinds:
-        mean, error = _parts.mean_and_error(dataset.distance.sel(kind=kind), "seed")
-        mean = _parts.positive(mean)
+        mean, error = style.mean_and_error(dataset.distance.sel(kind=kind), "seed")
+        mean = style.positive(mean)
         if np.isfinite(mean).any():
-            _parts.draw_curve(axis, n, mean, error, _darkest(kind))
+            style.draw_curve(axis, n, mean, error, _darkest(kind))
             drawn.append(mean)
     for x, name in zip(np.geomspace(*BESIDE_ONE, len(singles)), singles, strict=True):
-        mean, error = _parts.mean_and_error(dataset.one_unit.sel(one_learner=name), "seed")
+        mean, error = style.mean_and_error(dataset.one_unit.sel(one_learner=name), "seed")
         if mean > 0.0:
             look = style.look(name)
             axis.axhline(float(mean), color=look.colour, linewidth=0.8, alpha=0.5, zorder=1)
@@ -258,7 +258,7 @@ def _draw_cell(axis: Axes, dataset: xr.Dataset, kinds: Sequence[str], singles: S
             }
             axis.errorbar(x, float(mean), yerr=float(np.nan_to_num(error)), zorder=4, **shape)
             drawn.append(np.atleast_1d(mean))
-    limits = _parts.span(np.concatenate(drawn), 1.8) if drawn else None
+    limits = style.span(np.concatenate(drawn), 1.8) if drawn else None
     if limits is not None:
         axis.set_ylim(limits)
     axis.axvspan(LEFT, 1.2, color="0.95", linewidth=0, zorder=0)

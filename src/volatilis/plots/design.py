@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from volatilis.plots import _parts, style
+from volatilis.plots import style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -62,7 +62,7 @@ def draw(powers: Mapping[str, Power], chosen: Chosen | None = None) -> Figure:
     from matplotlib.figure import Figure
 
     findings = [name for name in next(iter(powers.values())).findings if not name.endswith("no test")]
-    rows, columns = _parts.grid(len(findings), COLUMNS)
+    rows, columns = style.grid(len(findings), COLUMNS)
     extra = 0 if chosen is None else 1
     with style.apply():
         figure = Figure(figsize=(3.1 * max(columns, 4 * extra), 2.9 * (rows + extra)), layout="constrained")

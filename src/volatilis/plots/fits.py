@@ -44,31 +44,33 @@ def draw(dataset: xr.Dataset, figure: Figure) -> None:
 
 def _shown(dataset: xr.Dataset) -> dict[str, list[str]]:
     """Models with the parameters that somebody has."""
-    there = np.isfinite(dataset.value).any("person")
-    found = {str(label): [str(name) for name in there.parameter.values[there.sel(model=label)]] for label in there.model.values}
-    return {label: names for label, names in found.items() if names}
+    given = np.isfinite(dataset.value).any("person")
+    names_of = {
+        str(label): [str(name) for name in given.parameter.values[given.sel(model=label)]] for label in given.model.values
+    }
+    return {label: names for label, names in names_of.items() if names}
 
 
-def _draw_panel(axis: Axes, own: xr.Dataset) -> None:
-    value = np.asarray(own.value.values, dtype=float)
+def _draw_panel(axis: Axes, panel: xr.Dataset) -> None:
+    value = np.asarray(panel.value.values, dtype=float)
     order = np.argsort(value)[: int(np.isfinite(value).sum())]
     at, value = np.arange(1, order.size + 1), value[order]
-    low, high = own.low.values[order], own.high.values[order]
-    warned = own.warnings.values[order] != ""
+    low, high = panel.low.values[order], panel.high.values[order]
+    warned = panel.warnings.values[order] != ""
     if value.min() > 0.0 and np.log10(value.max() / value.min()) > DECADES:
         axis.set_yscale("log")
-    if "alone" in own:
-        alone = own.alone.values[order]
+    if "alone" in panel:
+        alone = panel.alone.values[order]
         axis.vlines(at, alone, value, color=ALONE, linewidth=0.7)
         axis.plot(at, alone, "o", color=ALONE, markerfacecolor="white", markersize=3.5, label="alone")
-        axis.axhline(float(own.group_middle), color=style.CHANGE, linestyle="--", linewidth=1.1, label="group")
+        axis.axhline(float(panel.group_middle), color=style.CHANGE, linestyle="--", linewidth=1.1, label="group")
     shown = np.isfinite(low) & np.isfinite(high)
-    seen = np.concatenate([value, own.alone.values[order]]) if "alone" in own else value
+    seen = np.concatenate([value, panel.alone.values[order]]) if "alone" in panel else value
     for some, colour in ((~warned, COLOUR), (warned, WARNED)):
         axis.vlines(at[some & shown], low[some & shown], high[some & shown], color=colour, linewidth=0.9, alpha=0.45)
         axis.plot(at[some], value[some], "o", color=colour, markersize=3.5)
     _limit(axis, seen, low[shown & ~warned], high[shown & ~warned])
-    if "alone" in own:
+    if "alone" in panel:
         axis.legend(loc="upper left")
 
 

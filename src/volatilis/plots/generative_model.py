@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from volatilis.plots import _parts, style
+from volatilis.plots import style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,8 +40,8 @@ def draw(example: Mapping[str, npt.ArrayLike], figure: Figure) -> None:
     _draw_graph(graph)
     _draw_map(before, bridge_is_open=False)
     _draw_map(after, bridge_is_open=True)
-    _parts.title(graph, "A", "Generative model")
-    _parts.title(before, "B", "Before the change")
+    style.title(graph, "A", "Generative model")
+    style.title(before, "B", "Before the change")
     after.set_title("After the change", loc="left")
     _draw_arrivals(arrivals, example)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from volatilis.plots import _parts, style
+from volatilis.plots import style
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -90,7 +90,7 @@ def _draw_panels(panels: Panels, dataset: xr.Dataset, draw_panel: DrawPanel, nam
             if row is not panels[0]:
                 row[column].set_xlabel(name)
             elif column == 0:
-                _parts.title(row[column], "B", style.label(str(learner)))
+                style.title(row[column], "B", style.label(str(learner)))
             else:
                 row[column].set_title(style.label(str(learner)), loc="left")
         unit = " (nats)" if measure == "shannon" and variant == "right" else ""
@@ -162,7 +162,7 @@ def _draw_intersections_schematic(axis: Axes) -> None:
 
 def _finish_schematic(axis: Axes, top: float) -> None:
     axis.set(xlabel="observation $y_{t+1}$", ylabel="probability density", yticks=[], ylim=(0.0, top))
-    _parts.title(axis, "A")
+    style.title(axis, "A")
 
 
 # --- a measured indicator ------------------------------------------------------------------------------------------------
@@ -234,7 +234,7 @@ def _draw_signs(axis: Axes, observed: Observed) -> None:
     _count_people(axis, observed.errors, observed.people)
     axis.set(xlabel=ERROR_AXIS, ylabel=f"average of {_plain(observed.indicator)}")
     _legend_below(axis, "sign bias")
-    _parts.title(axis, "A", "Prediction 1")
+    style.title(axis, "A", "Prediction 1")
 
 
 def _draw_difference(axis: Axes, observed: Observed) -> None:
@@ -255,7 +255,7 @@ def _draw_difference(axis: Axes, observed: Observed) -> None:
         )
     axis.set(xlabel=ERROR_AXIS, ylabel=r"$s=+1$ less $s=-1$")
     _legend_below(axis, f"difference, {100 * observed.level:g} % interval")
-    _parts.title(axis, "B", r"S$_{\mathrm{Sh}}$: above 0   S$_{\mathrm{BF}}$: below 0")
+    style.title(axis, "B", r"S$_{\mathrm{Sh}}$: above 0   S$_{\mathrm{BF}}$: below 0")
 
 
 def _draw_probabilities(axis: Axes, observed: Observed) -> None:
@@ -265,7 +265,7 @@ def _draw_probabilities(axis: Axes, observed: Observed) -> None:
     _count_people(axis, observed.p, observed.people_at_p)
     axis.set(xlabel="probability density $p$ (per prior SD)", ylabel=f"average of {_plain(observed.indicator)}")
     _legend_below(axis, "estimator")
-    _parts.title(axis, "C", r"Prediction 2: S$_{\mathrm{Sh}}$ falls, S$_{\mathrm{BF}}$ is level")
+    style.title(axis, "C", r"Prediction 2: S$_{\mathrm{Sh}}$ falls, S$_{\mathrm{BF}}$ is level")
 
 
 def _band(

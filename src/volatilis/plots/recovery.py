@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from volatilis.plots import _parts, style
+from volatilis.plots import style
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -20,7 +20,7 @@ WIDE = 5.0  # times: values that differ by more are drawn on a logarithmic axis
 
 def size(dataset: xr.Dataset) -> tuple[float, float]:
     """Width and height in inches."""
-    rows = _parts.grid(max(len(_panels(dataset)), 1), MOST_COLUMNS)[0]
+    rows = style.grid(max(len(_panels(dataset)), 1), MOST_COLUMNS)[0]
     return 12.5, round(_matrix_height(dataset) + 2.9 * rows, 2)
 
 
@@ -32,21 +32,21 @@ def _matrix_height(dataset: xr.Dataset) -> float:
 def draw(dataset: xr.Dataset, figure: Figure) -> None:
     """A: P(best | true). B: P(true | best). C onwards: a parameter, true against found with 95 % intervals."""
     panels = _panels(dataset)
-    rows = _parts.grid(max(len(panels), 1), MOST_COLUMNS)[0]
+    rows = style.grid(max(len(panels), 1), MOST_COLUMNS)[0]
     figure.set_layout_engine("constrained", w_pad=0.08, h_pad=0.08)
     heights = (_matrix_height(dataset), 2.9 * rows)
     above, below = figure.subfigures(2, 1, squeeze=False, height_ratios=heights)[:, 0]
     left, right = above.subplots(1, 2)
     _draw_matrix(left, dataset.confusion, dataset.counts.values)
     _draw_matrix(right, dataset.inverse, None)
-    _parts.title(left, "A", "P(best | true): rows sum to 1")
-    _parts.title(right, "B", "P(true | best): columns sum to 1")
+    style.title(left, "A", "P(best | true): rows sum to 1")
+    style.title(right, "B", "P(true | best): columns sum to 1")
     if panels:
-        axes = below.subplots(*_parts.grid(len(panels), MOST_COLUMNS), squeeze=False)
+        axes = below.subplots(*style.grid(len(panels), MOST_COLUMNS), squeeze=False)
         for k, (model, parameter) in enumerate(panels):
-            own = (dataset.model.values == model) & (dataset.parameter.values == parameter)
-            _draw_parameter(axes.flat[k], dataset.isel(entry=np.flatnonzero(own)))
-            _parts.title(axes.flat[k], _parts.panel_name(k + 2), f"{parameter} of {model}")
+            of_panel = (dataset.model.values == model) & (dataset.parameter.values == parameter)
+            _draw_parameter(axes.flat[k], dataset.isel(entry=np.flatnonzero(of_panel)))
+            style.title(axes.flat[k], style.panel_name(k + 2), f"{parameter} of {model}")
         for axis in axes.flat[len(panels) :]:
             axis.remove()
         for axis in axes[:, 0]:

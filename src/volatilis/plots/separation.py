@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from volatilis.plots import _parts, style
+from volatilis.plots import style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -92,7 +92,7 @@ def _draw_correlations(figure: Figure, picture: Picture) -> None:
                 corner, side = (column - inset, row - inset), 2.0 * inset
                 axis.add_patch(Rectangle(corner, side, side, fill=False, edgecolor=colour, linewidth=1.3))
     trials = f"{picture.trials:,} trials in {picture.runs:,} run{'' if picture.runs == 1 else 's'}, centred within runs"
-    words = _parts.letter("A", f"Correlations: Pearson below the diagonal, Spearman above\n{trials}")
+    words = style.letter("A", f"Correlations: Pearson below the diagonal, Spearman above\n{trials}")
     figure.suptitle(words, x=0.02, ha="left", fontsize=11)
     bar = figure.colorbar(image, cax=axis.inset_axes((1.03, 0.0, 0.03, 1.0)))
     bar.outline.set_visible(False)
@@ -135,7 +135,7 @@ def _draw_inflation(axis: Axes, picture: Picture) -> None:
     axis.set_xlabel("variance inflation factor (dashed: 10)")
     if len(series) > 1:
         axis.legend(loc="lower center", bbox_to_anchor=(0.4, 1.0), ncols=2, fontsize=8, handlelength=1.2, columnspacing=1.2)
-    _parts.title(axis, "B", "In one model" + ("\n" if len(series) > 1 else ""))
+    style.title(axis, "B", "In one model" + ("\n" if len(series) > 1 else ""))
 
 
 def _draw_scatter(axis: Axes, scatter: Scatter) -> None:
@@ -153,4 +153,4 @@ def _draw_scatter(axis: Axes, scatter: Scatter) -> None:
     axis.axhline(0.0, color="0.6", linewidth=0.8, zorder=0)
     axis.set_xlabel(f"{scatter.x_name}\n(standard deviations)")
     axis.set_ylabel(f"what {scatter.y_name}\nhas beside it")
-    _parts.title(axis, "C", scatter.title)
+    style.title(axis, "C", scatter.title)

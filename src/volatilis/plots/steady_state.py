@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from volatilis.plots import _parts, style
+from volatilis.plots import style
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -31,7 +31,7 @@ BEYOND = 1.5  # a learner is out of bounds where its worst cell is beyond this m
 
 def heat_maps_size(learners: int) -> tuple[float, float]:
     """Width and height in inches for Exact Bayes and so many learners."""
-    rows, columns = _parts.grid(learners + 1, MOST_COLUMNS)
+    rows, columns = style.grid(learners + 1, MOST_COLUMNS)
     return round(PANEL[0] * columns + 0.9, 2), round(PANEL[1] * rows + 0.3, 2)
 
 
@@ -57,14 +57,14 @@ def draw_heat_maps(
         maps[learner] = _mean(dataset.distance.sel(learner=learner) if distance else excess)
         titles[learner] = ("squared distance of " if distance else r"$\Delta$MSE of ") + style.label(learner)
     colours = _colours(list(maps.values()))
-    axes = figure.subplots(*_parts.grid(len(maps), MOST_COLUMNS), squeeze=False)
+    axes = figure.subplots(*style.grid(len(maps), MOST_COLUMNS), squeeze=False)
     firsts = [style.EXACT, *(group[0] for group in groups if group)]
-    letters = {learner: _parts.panel_name(k) for k, learner in enumerate(firsts)}
+    letters = {learner: style.panel_name(k) for k, learner in enumerate(firsts)}
     for axis, (learner, values) in zip(axes.flat, maps.items(), strict=False):
         _draw_map(axis, values, colours)
         _label(axis, dataset)
         if learner in letters:
-            _parts.title(axis, letters[learner], titles[learner])
+            style.title(axis, letters[learner], titles[learner])
         else:
             axis.set_title(titles[learner], loc="left")
     for axis in axes.flat[len(maps) :]:
@@ -76,7 +76,7 @@ def draw_heat_maps(
 
 
 def _mean(values: xr.DataArray) -> np.ndarray:
-    return _parts.mean_and_error(values.transpose("noise", "p_c", "seed"), "seed")[0]
+    return style.mean_and_error(values.transpose("noise", "p_c", "seed"), "seed")[0]
 
 
 def _colours(maps: Sequence[np.ndarray]) -> ScalarMappable:
@@ -85,7 +85,7 @@ def _colours(maps: Sequence[np.ndarray]) -> ScalarMappable:
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import ListedColormap, LogNorm
 
-    limits = _parts.span(np.concatenate([values.ravel() for values in maps]), 1.0) or (0.1, 1.0)
+    limits = style.span(np.concatenate([values.ravel() for values in maps]), 1.0) or (0.1, 1.0)
     low = max(limits[0], limits[1] / 10.0**DECADES)
     without_the_darkest = ListedColormap(colormaps["viridis"](np.linspace(0.14, 1.0, 256)))
     high = limits[1] if limits[1] > low else low * 10.0
@@ -135,7 +135,7 @@ def _label_outside(axes: np.ndarray, count: int, dataset: xr.Dataset) -> None:
     across = axes.shape[1]
     for k in range(count):
         if k % across == 0:
-            axes.flat[k].set_ylabel(f"${_parts.noise_symbol(dataset)}$", fontsize=13)
+            axes.flat[k].set_ylabel(f"${style.noise_symbol(dataset)}$", fontsize=13)
         if k + across >= count:
             axes.flat[k].set_xlabel("$p_c$", fontsize=12)
 
@@ -168,13 +168,13 @@ def draw_summary(dataset: xr.Dataset, figure: Figure, learners: Sequence[str]) -
     lowest = min((float(np.nanmin(mean)) for mean, _ in excess.values() if np.isfinite(mean).any()), default=0.0)
     logarithmic.set_ylim(min(2.0 * lowest, -LINEAR_BELOW), max(2.0 * top, 10.0 * LINEAR_BELOW))
     _finish(linear, logarithmic, shown)
-    _parts.title(linear if above is None else above, "A")
-    _parts.title(logarithmic, "B", "the same on a logarithmic axis")
+    style.title(linear if above is None else above, "A")
+    style.title(logarithmic, "B", "the same on a logarithmic axis")
 
 
 def _excess(dataset: xr.Dataset, learner: str) -> tuple[np.ndarray, np.ndarray]:
     excess = dataset.error.sel(learner=learner) - dataset.error.sel(learner=style.EXACT)
-    mean, error = _parts.mean_and_error(excess.transpose("noise", "p_c", "seed"), "seed")
+    mean, error = style.mean_and_error(excess.transpose("noise", "p_c", "seed"), "seed")
     return mean.ravel(), error.ravel()
 
 

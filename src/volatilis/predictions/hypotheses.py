@@ -188,8 +188,8 @@ def judge(prediction: int, estimator: str, tests: Mapping[str, MeanTest], level:
 
 def _would_show(test: MeanTest, hypothesis: str) -> bool:
     """Whether these data would probably show what the hypothesis predicts or, where that is zero, what another does."""
-    own = MEASURES.get(hypothesis, "")
-    powers = [test.powers[own]] if own in test.powers else [*test.powers.values()]
+    measure = MEASURES.get(hypothesis, "")
+    powers = [test.powers[measure]] if measure in test.powers else [*test.powers.values()]
     return not powers or any(math.isnan(value) or value >= ENOUGH for value in powers)
 
 

@@ -147,13 +147,13 @@ def beliefs_from(
     from scipy import stats
 
     starts = first_encounters(y, np.zeros(y.size, dtype=bool) if begins is None else begins, None)
-    own = (np.arange(y.size), np.zeros(y.size, dtype=int) if given is None else np.nan_to_num(given).astype(int))
+    of_context = (np.arange(y.size), np.zeros(y.size, dtype=int) if given is None else np.nan_to_num(given).astype(int))
     means, deviations = mean.reshape(y.size, -1), np.sqrt(variance).reshape(y.size, -1)
     log_p_0 = stats.norm.logpdf(y, family.mu_0, math.hypot(family.sigma, family.sigma_0))
     with np.errstate(over="ignore"):
         p = np.exp(log_p_0 - log_bayes_factor)
-    before = (previous(means, starts, family.mu_0)[own], previous(deviations, starts, family.sigma_0)[own])
-    return Beliefs(*before, deviations[own], p, np.exp(log_p_0), log_bayes_factor, shannon)
+    before = (previous(means, starts, family.mu_0)[of_context], previous(deviations, starts, family.sigma_0)[of_context])
+    return Beliefs(*before, deviations[of_context], p, np.exp(log_p_0), log_bayes_factor, shannon)
 
 
 def previous(values: np.ndarray, begins: np.ndarray, first: float) -> np.ndarray:

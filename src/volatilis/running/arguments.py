@@ -55,11 +55,11 @@ def checked_within(within: object) -> int:
 
 
 def labelled(y: object) -> tuple[Any, Any]:
-    """Observations without their frame, and the index of a pandas Series or DataFrame (None: positions; polars has none)."""
+    """Observations without their frame, and the index of a pandas Series or DataFrame (None: positions; others have none)."""
     module = type(y).__module__.partition(".")[0]
-    if module == "pandas":
+    if module == "pandas" and type(y).__name__ in ("Series", "DataFrame"):
         return np.asarray(y), y.index  # type: ignore[attr-defined]
-    return (np.asarray(y) if module == "polars" else y), None
+    return (np.asarray(y) if module in ("pandas", "polars") else y), None
 
 
 def columns_of(ys: Any) -> tuple[Any, Any]:
@@ -102,7 +102,13 @@ def _reset_positions(reset: npt.ArrayLike, length: int, where: str) -> np.ndarra
     bad = (marks < 0) | (marks >= length)
     if bad.any():
         raise ValueError(f"{where}reset at {marks[bad][0]} is not accepted; positions are from 0 to {length - 1}")
-    return np.unique(marks)
+    positions = np.unique(marks)
+    if marks.size == length > positions.size:  # 0 and 1, or labels of blocks, one for each observation
+        raise ValueError(
+            f"{where}reset has a number for each of {length} observations, and some come again: positions where learners start "
+            "anew are accepted, or one boolean for each observation (reset != 0)"
+        )
+    return positions
 
 
 # --- a prior that is far from the observations -------------------------------------------------------------------------------

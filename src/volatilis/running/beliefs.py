@@ -211,7 +211,8 @@ class Marginal:
         below = np.concatenate([np.zeros((len(shares), 1)), np.cumsum(shares, axis=1)], axis=1)
         below /= below[:, -1:]
         ends = [np.array([self._back(x) for x in self._quantiles(below, level)]) for level in LEVELS]
-        return LearnedParameter(np.sum(shares * self.values, axis=1), *ends)  # a product of matrices rounds by their shape
+        mean = np.sum(shares * self.values, axis=1)  # a product of matrices rounds by their shape
+        return LearnedParameter(mean, np.minimum(ends[0], mean), np.maximum(ends[1], mean))  # all weight may be at an end
 
     def _quantiles(self, below: np.ndarray, level: float) -> np.ndarray:
         rows, last = np.arange(len(below)), below.shape[1] - 1

@@ -148,7 +148,7 @@ def check_many_states(learner: Learner, example: dict[str, np.ndarray], read: di
     for inner, arrays in learner.states_within(read):
         _check_beliefs(inner, arrays, counts)
     if "recent" in example:
-        check_recent(example["recent"], read["recent"], read["count"][:, 0])
+        check_recent(example["recent"], read["recent"], read["count"][:, 0], example["weights"].size)
 
 
 def _check_beliefs(learner: Learner, read: dict[str, np.ndarray], counts: bool) -> None:

@@ -6,14 +6,12 @@ Its `update` is the learner's own, as in `run`: the results agree to the last bi
 from __future__ import annotations
 
 import os
-import sysconfig
-import threading
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from volatilis._compiler import Call, Layout, number_to_tuple
+from volatilis._compiler import Call, Layout
 from volatilis._core.seeds import generator_key
 from volatilis.learners._base import Learner, State
 from volatilis.learners._recent import LEVELS, read_onset, recent_change
@@ -21,14 +19,11 @@ from volatilis.running import drivers, state_files
 from volatilis.running.arguments import MISSING, Seed, checked_learner, missing_policy, with_recent
 from volatilis.running.beliefs import Belief, LearnedParameter, parameter_now
 from volatilis.running.drivers import FULL, GAMMA, LOG_P, LOG_P_0, OBSERVE, P_C, RESET, RUN_LENGTH, SEEN, STEP_TAIL
+from volatilis.running.fast_steps import NUMBERS, WHOLE, Alone, FastSteps
 from volatilis.running.steps import Step, step_class
 
 UNKNOWN = -2  # in the place of a context: time passes for none in particular
-FREE_THREADED = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
 STEPS, MOST_STEPS = 1 << 16, 10**15  # of time: that native code takes at once (Ctrl-C comes through in between), and at all
-LARGEST = 1e300  # a number beyond it takes the slower way: a whole number of that size has a check of its own
-_NUMPY = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 longdouble"
-NUMBERS = frozenset({bool, int, float, *(np.dtype(name).type for name in _NUMPY.split())})
 
 
 class Stream:
@@ -60,7 +55,7 @@ class Stream:
         self._event = np.zeros(2, dtype=np.int64)  # and for how many steps
         self._out = np.full(2 * self._size + STEP_TAIL, np.nan)
         self._out[2 * self._size + SEEN] = 0.0
-        self._alone = _Alone()
+        self._alone = Alone()
         state = self._learner.init(generator_key(seed))
         self._bind(state if within is None else with_recent(self._learner, state, within))
 
@@ -95,11 +90,14 @@ class Stream:
         given   its context, for a family that has contexts
 
         Returns the Step: estimate, uncertainty, surprise and all other readouts after it.
-
         Raises ValueError or TypeError, and leaves the stream as it was, if the family does not accept it.
         """
-        if given is None and type(y) in NUMBERS:
-            step = self._observe_number(y)
+        if type(y) in NUMBERS:
+            step = None
+            if given is None:
+                step = self._fast.observe(y)
+            elif type(given) in WHOLE:
+                step = self._fast.observe_in(given, y)
             if step is not None:
                 return step
         return self._update_checked(y, given)
@@ -226,22 +224,18 @@ class Stream:
     def _bind(self, state: State) -> None:
         """Compile the step for this state's arrays."""
         self._state = state
+        self._pass: Callable[[], None] | None = None
         observe = Call(drivers.step, self._learner, state, self._y, self._out)
         self._observe = observe.run
-        self._pass = Call(drivers.step_without_observation, self._learner, state, self._y, self._event, self._out).run
-        self._observe_number: Callable[[object], Step | None]
-        self._observe_number, self._owners = _never, None
-        accepted = None if self._learner.refuses_observations() else self._family.accepted_numbers()
-        if accepted is not None and observe.native is not None and not FREE_THREADED:
-            layout = Layout(self._out, self._size, self._items, 2 * self._size + FULL)
-            limits = (max(accepted.low, -LARGEST), min(accepted.high, LARGEST), accepted.whole)
-            self._observe_number, self._owners = number_to_tuple(
-                observe.native, self._y, layout, limits, self._alone.busy, self._step_class
-            )
+        if self._missing != OBSERVE:
+            self._passing()
+        layout = Layout(self._out, self._size, self._items, 2 * self._size + FULL)
+        self._fast = FastSteps(self._learner, observe.native, self._y, layout, self._alone, self._step_class)
 
     def _update_checked(self, y: object, given: object) -> Step:
         """Any observation, slowly: vectors, missing ones, mistakes, contexts, and where the state needs more room."""
-        values, absent = self._family.observations(self._one(y), None if given is None else [given])
+        one = [np.nan] if y is None and self._y.ndim == 1 else [y]
+        values, absent = self._family.observations(one, None if given is None else [given])
         if len(values) != 1:
             raise ValueError(f"Stream.update takes one observation, not {len(values)}")
         if absent[0] and self._missing == OBSERVE:
@@ -259,9 +253,15 @@ class Stream:
                 self._with_room(lambda: self._observe())
             return self._last_step()
 
+    def _passing(self) -> Callable[[], None]:
+        """The step without an observation: compiled at once where missing ones are accepted, else by the first reset or gap."""
+        if self._pass is None:
+            self._pass = Call(drivers.step_without_observation, self._learner, self._state, self._y, self._event, self._out).run
+        return self._pass
+
     def _pass_time(self, event: int, steps: int = 1) -> None:
         self._event[:] = event, steps
-        self._with_room(lambda: self._pass())
+        self._with_room(lambda: self._passing()())
 
     def _with_room(self, advance: Callable[[], None]) -> None:
         """Advance; where the state was full, with more room."""
@@ -275,25 +275,3 @@ class Stream:
         mean, variance = numbers[:size], numbers[size : 2 * size]
         first = (mean[0], variance[0]) if size == 1 else (tuple(mean), tuple(variance))
         return self._step_class((*first, *numbers[2 * size : 2 * size + self._items]))
-
-    def _one(self, y: object) -> list[object]:
-        return [np.nan] if y is None and self._y.ndim == 1 else [y]
-
-
-class _Alone:
-    """Inside this context one thread has the stream to itself: others wait, and the fast way gives up and waits too."""
-
-    def __init__(self) -> None:
-        self._lock, self.busy = threading.Lock(), np.zeros(1, dtype=np.int64)
-
-    def __enter__(self) -> None:
-        self._lock.acquire()
-        self.busy[0] = 1
-
-    def __exit__(self, *_: object) -> None:
-        self.busy[0] = 0
-        self._lock.release()
-
-
-def _never(number: object) -> None:
-    """Where no number can be taken in the fast way."""

@@ -10,7 +10,8 @@ from volatilis._compiler import Call
 from volatilis._compiler.registry import compiled_function, compiled_methods
 from volatilis.families._kinds import UndefinedError
 from volatilis.learners._base import Learner, State
-from volatilis.learners._recent import HEAD, NOTED, OLD, SHARES, N, end_of, room_of
+from volatilis.learners._ledger import HEAD, NOTED, OLD, N
+from volatilis.learners._recent import stamp_of, weight_of
 from volatilis.running.arguments import MOST_WITHIN, with_recent
 from volatilis.running.drivers import RESET, Array, advance
 
@@ -221,17 +222,14 @@ def write_single(state: Any, progress: Array, least: float, rows: Rows) -> int:
 @compiled_function
 def write_merged(state: Any, end: int, least: float, rows: Rows) -> int:
     """Each change has its share of the weight of one hypothesis; what is left has not changed since the start."""
-    recent, n, count = state.recent, int(state.recent[N]), state.count[0]
-    room, left, i = room_of(recent), 1.0, 0
-    for e in range(int(recent[OLD]), int(recent[NOTED])):
-        while i + 1 < count and end_of(recent, i, count) <= e:
-            i += 1
-        weight = recent[SHARES + (e & (room - 1))] * state.weights[i]
-        rows.work[n - int(recent[SHARES + room + (e & (room - 1))])] += weight
+    first, last, n, left = int(state.recent[OLD]), int(state.recent[NOTED]), int(state.recent[N]), 1.0
+    for e in range(first, last):
+        weight = weight_of(state, e)
+        rows.work[n - int(stamp_of(state, e))] += weight
         left -= weight
     rows.work[n] += max(left, 0.0)
-    for e in range(int(recent[OLD]), int(recent[NOTED])):
-        end = take(n - int(recent[SHARES + room + (e & (room - 1))]), end, least, rows)
+    for e in range(first, last):
+        end = take(n - int(stamp_of(state, e)), end, least, rows)
     return take(n, end, least, rows)
 
 

@@ -50,11 +50,32 @@ def numbers(values: pa.Array, path: str, first_row: int, column: str, accepted: 
     elif not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind) or pa.types.is_null(kind)):
         raise TableError(f"{path}: column {column!r} holds values of type {kind}; {accepted} is accepted")
     values = values.cast(pa.float64(), safe=False)
-    return plain(pc.fill_null(values, np.nan) if values.null_count else values)
+    return np.where(_is_there(values), plain(values), np.nan) if values.null_count else plain(values)
+
+
+def _is_there(values: pa.Array) -> np.ndarray:
+    """Where an Arrow array has a value and no null."""
+    bits = np.unpackbits(np.frombuffer(values.buffers()[0], dtype=np.uint8), bitorder="little")
+    return bits[values.offset : values.offset + len(values)].astype(bool)
+
+
+def marks(values: pa.Array, path: str, first_row: int, column: str) -> np.ndarray:
+    """Where a column is not 0, or true; a missing value is 0."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_dictionary(values.type):
+        values = values.cast(values.type.value_type)
+    if pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
+        values = values.cast(pa.string())
+        lower = pc.utf8_lower(pc.utf8_trim_whitespace(values))
+        for word, digit in (("true", "1"), ("false", "0")):
+            values = pc.if_else(pc.fill_null(pc.equal(lower, word), False), digit, values)
+    return np.nan_to_num(numbers(values, path, first_row, column, "0 or 1, true or false")) != 0.0
 
 
 def plain(values: pa.Array) -> np.ndarray:
-    """An Arrow array of numbers without nulls as NumPy has it; by its memory, since Arrow's own way imports pandas."""
+    """An Arrow array of numbers as NumPy has it, anything for a null; by its memory, since Arrow's own way imports pandas."""
     start, kind = values.offset, np.dtype(str(values.type).replace("double", "float64"))
     return np.frombuffer(values.buffers()[1], dtype=kind)[start : start + len(values)] if len(values) else np.empty(0, dtype=kind)
 
@@ -86,7 +107,23 @@ def empty_as_missing(values: pa.Array) -> pa.Array:
     import pyarrow.compute as pc
 
     trimmed = pc.utf8_trim_whitespace(values.cast(pa.string()))
-    return pc.if_else(pc.is_in(pc.utf8_lower(trimmed), pa.array(MISSING)), pa.scalar(None, pa.string()), trimmed)
+    return pc.if_else(pc.is_in(pc.utf8_lower(trimmed), arrow_texts(MISSING)), no_value(pa.string()), trimmed)
+
+
+def arrow_texts(values: Sequence[str]) -> pa.Array:
+    """Texts as an Arrow array; by its memory, as in `plain`: `pa.array` and `pa.scalar` import pandas."""
+    import pyarrow as pa
+
+    encoded = [value.encode() for value in values]
+    ends = np.cumsum([0, *map(len, encoded)], dtype=np.int32)
+    return pa.StringArray.from_buffers(len(encoded), pa.py_buffer(ends), pa.py_buffer(b"".join(encoded)))
+
+
+def no_value(kind: pa.DataType) -> pa.Scalar:
+    """A null of a type."""
+    import pyarrow as pa
+
+    return pa.nulls(1, kind)[0]
 
 
 def counted(number: int, noun: str) -> str:

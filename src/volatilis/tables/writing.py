@@ -16,7 +16,7 @@ from typing import IO, TYPE_CHECKING, Protocol
 import numpy as np
 
 from volatilis._core.files import standard_output, whole_file
-from volatilis.tables.columns import arrow
+from volatilis.tables.columns import arrow, arrow_texts, no_value
 from volatilis.tables.formats import compressed, kind_of
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def _batch_writer(stream: IO[bytes], schema: pa.Schema, kind: str) -> Iterator[C
         yield lambda batch: _write_in_slices(stream, batch, _json_lines)
     else:
         separator, missing = ("\t", "n/a") if kind == "tsv" else (",", "")
-        header = pa.RecordBatch.from_arrays([pa.array([name]) for name in schema.names], schema.names)
+        header = pa.RecordBatch.from_arrays([arrow_texts([name]) for name in schema.names], schema.names)
         waiting = [header]  # until there is something to put below it: an error before that leaves no trace on a terminal
 
         def write(batch: pa.RecordBatch) -> None:
@@ -94,12 +94,12 @@ def _text_lines(batch: pa.RecordBatch, separator: str, missing: str) -> bytes:
     columns = []
     for column in batch.columns:
         if pa.types.is_floating(column.type):
-            column = pc.if_else(pc.is_nan(column), pa.scalar(None, column.type), column)
+            column = pc.if_else(pc.is_nan(column), no_value(column.type), column)
         text = column.cast(pa.string())
         if not pa.types.is_floating(column.type):
             quoted = pc.binary_join_element_wise('"', pc.replace_substring(text, '"', '""'), '"', "")
             text = pc.if_else(pc.match_substring_regex(text, f'[{separator}"\r\n]'), quoted, text)
-            text = pc.if_else(pc.equal(text, ""), pa.scalar(None, pa.string()), text)
+            text = pc.if_else(pc.equal(text, ""), no_value(pa.string()), text)
         columns.append(pc.fill_null(text, missing))
     lines = pc.binary_join_element_wise(*columns, separator)
     return "".join(f"{line}\n" for line in lines.to_pylist()).encode()
@@ -111,8 +111,8 @@ def _few_texts(column: pa.Array, separator: str, missing: str) -> list[str]:
 
     values = column.to_pylist()
     if not pa.types.is_string(column.type):
-        kept = [None if isinstance(v, float) and v != v else v for v in values]
-        values = pa.array(kept, column.type).cast(pa.string()).to_pylist()
+        words = column.cast(pa.string()).to_pylist()
+        values = [None if isinstance(v, float) and v != v else word for v, word in zip(values, words, strict=True)]
     special = (separator, '"', "\r", "\n")
     quoted = ('"' + v.replace('"', '""') + '"' if v and any(mark in v for mark in special) else v for v in values)
     return [text or missing for text in quoted]

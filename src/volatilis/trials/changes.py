@@ -63,15 +63,15 @@ class GroupChanges(NamedTuple):
 def find_changes(request: RunRequest) -> GroupChanges:
     """Look back over every group of a table. Raises TableError, with file, row, column and value, for what cannot be used."""
     engine, sequences, fit = _sequences(request)
-    found, rows = {}, {}
+    changes, rows = {}, {}
     for key, (learner, parts) in sequences.items():
         values, events, absent, numbers = (np.concatenate([part[k] for part in parts]) for k in range(4))
         try:
             check_defined(learner)
         except UndefinedError as error:
             raise ValueError(str(error)) from None
-        found[key], rows[key] = look_back_over(learner, values, absent, events), numbers
-    return GroupChanges(engine.inputs.by, found, rows, fit.misfits())
+        changes[key], rows[key] = look_back_over(learner, values, absent, events), numbers
+    return GroupChanges(engine.inputs.by, changes, rows, fit.misfits())
 
 
 def calibrate_log(request: RunRequest, false_alarms: float, within: int | None, seed: int) -> Calibration:

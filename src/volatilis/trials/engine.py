@@ -6,7 +6,7 @@ The numbers are the same whatever the number of workers and however the rows of 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -150,12 +150,13 @@ class Engine:
     def _roles(self, table: Table) -> Roles:
         request, columns = self.request, table.columns
         named = dict(request.named)
-        by = request.by if request.by is not None else tuple(name for name in GROUPING if name in named or name in columns)
+        grouping = [name for name in GROUPING if named.get(name) != "none" and (name in named or name in columns)]
+        by = request.by if request.by is not None else tuple(name for name in grouping if "," not in named.get(name, ""))
         for name in ("subject", "session"):
             if name in named and not {name, named[name]} & set(by):
                 raise ValueError(
                     f"--{name} {named[name]} has no effect beside --by {','.join(by) or 'none'}, "
-                    "which joins what that column tells apart; "
+                    "which does not separate by that column; "
                     f"write --by {','.join((name, *by))}, or leave --{name} out"
                 )
         trial = request.trial if request.trial is not None else "trial" if "trial" in columns else "none"
@@ -163,8 +164,6 @@ class Engine:
         def find(name: str, use: str) -> str:
             return column_named(columns, name, table.path, use)
 
-        block = named.get("block", "block")
-        has_blocks = "block" in named or block in {named.get(name, name) for name in by}
         return Roles(
             tuple(find(name, "the outcome") for name in request.outcome),
             tuple(find(named.get(name, name), "a group") for name in by),
@@ -175,9 +174,17 @@ class Engine:
                     find(c, f"a parameter of {r.text}") for r in (request.family, *request.learners) for c in r.columns()
                 )
             ),
-            find(block, "a block") if has_blocks else None,
+            tuple(find(name, "a block") for name in self._block_columns(columns, named, {named.get(name, name) for name in by})),
             tuple(find(name, "the context") for name in request.given),
         )
+
+    def _block_columns(self, columns: Sequence[str], named: Mapping[str, str], by: Collection[str]) -> tuple[str, ...]:
+        """Where one of them changes a block begins: as given, or by their names unless `reset` says where learners start."""
+        if "block" in named:
+            return () if named["block"] == "none" else tuple(name.strip() for name in named["block"].split(","))
+        if self.request.reset is not None:
+            return tuple(name for name in ("block",) if name in by)
+        return tuple(name for name in ("session", "block") if name in columns and (name == "block" or name not in by))
 
     def _computed_columns(self) -> list[Column]:
         """From the first row: which learners there are decides which columns there are."""

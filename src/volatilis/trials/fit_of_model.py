@@ -47,11 +47,11 @@ class FitOfModel:
             models.setdefault(tuple(map(id, learners[key])), []).append(key)
         texts: dict[str, str] = {}
         for keys in models.values():
-            found = self._check(keys, learners[keys[0]])
-            if found is not None:
-                for misfit in found.misfits:
+            check = self._check(keys, learners[keys[0]])
+            if check is not None:
+                for misfit in check.misfits:
                     names = [shown(self._inputs.by, keys[i]) for i in misfit.sequences]
-                    texts.setdefault(misfit.kind, in_words(found.family, str(misfit), names, len(keys)))
+                    texts.setdefault(misfit.kind, in_words(check.family, str(misfit), names, len(keys)))
         return tuple(texts.values())
 
     def _check(self, keys: list[Key], learners: Sequence[Learner]) -> Check | None:
@@ -59,8 +59,8 @@ class FitOfModel:
         if family.lacks("predictive_cdf") or any(map(changes_apart, learners)):
             return None
         values, events = zip(*(map(np.concatenate, zip(*self._pieces[key], strict=True)) for key in keys), strict=True)
-        own = [p_c for learner in learners for p_c in change_probabilities(learner, None) or ()]
-        return check_model(family, values, tuple(dict.fromkeys(own)) or None, events)
+        rates = [p_c for learner in learners for p_c in change_probabilities(learner, None) or ()]
+        return check_model(family, values, tuple(dict.fromkeys(rates)) or None, events)
 
 
 def in_words(family: Family, sentence: str, names: Sequence[str], count: int) -> str:

@@ -95,7 +95,8 @@ def _encoded(values: pa.Array, path: str, first_row: int, column: str) -> tuple[
     if absent.any():
         row = first_row + int(np.argmax(absent))
         raise TableError(
-            f"{path}: row {row}, column {column!r} is missing; groups are made by this column, so every row needs it"
+            f"{path}: row {row}, column {column!r} is missing; groups are made by this column, so every row needs it "
+            "(--by and --block name others; --block none: no blocks)"
         )
     different = list(dict.fromkeys(label for label in labels if label is not None))
     number = {label: i for i, label in enumerate(different)}
@@ -103,22 +104,22 @@ def _encoded(values: pa.Array, path: str, first_row: int, column: str) -> tuple[
 
 
 class Blocks:
-    """Where blocks begin: where the label of a block changes within the rows of a subject. So a label may come again.
+    """Where blocks begin: where the label of a block (in one column or several) changes within the rows of a subject. So a label
+    may come again.
 
     Remembers the last label of every subject (or whatever the other columns of --by are), and counts the blocks.
     """
 
-    def __init__(self, path: str, others: Sequence[str], column: str) -> None:
-        self._path, self._others, self._column = path, others, column
-        self._last: dict[Key, str] = {}
+    def __init__(self, path: str, others: Sequence[str], columns: Sequence[str]) -> None:
+        self._path, self._others, self._columns = path, others, columns
+        self._last: dict[Key, Key] = {}
         self._seen: set[Key] = set()
         self.count = self.again = 0
 
     def begins(self, batch: pa.RecordBatch, first_row: int) -> np.ndarray:
         """Which of the next rows begin a block."""
-        codes, labels = _encoded(batch.column(self._column), self._path, first_row, self._column)
-        others = [_encoded(batch.column(name), self._path, first_row, name) for name in self._others]
-        keys, outer = _numbered(others, batch.num_rows)
+        labels, codes = self._read(batch, first_row, self._columns)
+        keys, outer = self._read(batch, first_row, self._others)
         order = np.argsort(outer, kind="stable")  # subject after subject, each in the order of the table
         new = np.diff(outer[order], prepend=-1) != 0
         changes = new | (np.diff(codes[order], prepend=-1) != 0)
@@ -126,10 +127,13 @@ class Blocks:
             changes[place] = labels[codes[order[place]]] != self._last.get(keys[outer[order[place]]])
         ends = np.append(np.flatnonzero(new)[1:] - 1, len(order) - 1)[: len(keys)]
         self._last |= {keys[outer[row]]: labels[codes[row]] for row in order[ends].tolist()}
-        self._count([(*keys[outer[row]], labels[codes[row]]) for row in order[changes].tolist()])
+        self._count([(*keys[outer[row]], *labels[codes[row]]) for row in order[changes].tolist()])
         begins = np.zeros(batch.num_rows, dtype=bool)
         begins[order[changes]] = True
         return begins
+
+    def _read(self, batch: pa.RecordBatch, first_row: int, columns: Sequence[str]) -> tuple[list[Key], np.ndarray]:
+        return _numbered([_encoded(batch.column(name), self._path, first_row, name) for name in columns], batch.num_rows)
 
     def _count(self, blocks: list[Key]) -> None:
         self.count += len(blocks)

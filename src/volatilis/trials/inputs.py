@@ -12,7 +12,7 @@ from volatilis.catalogue import make_family, make_learner, number
 from volatilis.families._base import Family
 from volatilis.learners._base import Learner
 from volatilis.running.arguments import step_events
-from volatilis.tables import TableError, counted, numbers, texts
+from volatilis.tables import TableError, counted, marks, numbers, texts
 from volatilis.trials.groups import Blocks, Group, Key, Rows, TrialOrder, shown
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class Roles(NamedTuple):
     trial: str | None
     reset: str | None
     parameters: tuple[str, ...]
-    block: str | None = None  # one of `by`, or named besides
+    blocks: tuple[str, ...] = ()  # where one of them changes a block begins; of `by`, or besides
     given: tuple[str, ...] = ()
 
 
@@ -41,8 +41,8 @@ class Inputs:
         self._constants: dict[Key, dict[str, tuple[str, int]]] = {}
         self._made: dict[tuple[float, ...], list[Learner]] = {}
         self.trials = TrialOrder(path, roles.trial, roles.by)
-        others = tuple(name for name in roles.by if name != roles.block)
-        self.blocks = None if roles.block is None else Blocks(path, others, roles.block)
+        others = tuple(name for name in roles.by if name not in roles.blocks)
+        self.blocks = Blocks(path, others, roles.blocks) if roles.blocks else None
 
     @property
     def by(self) -> tuple[str, ...]:
@@ -58,8 +58,7 @@ class Inputs:
         trials = None if roles.trial is None else numbers(batch.column(roles.trial), path, first, roles.trial)
         resets = None
         if roles.reset is not None:
-            marks = numbers(batch.column(roles.reset), path, first, roles.reset, "0 or 1")
-            resets = (marks != 0.0) & ~np.isnan(marks)
+            resets = marks(batch.column(roles.reset), path, first, roles.reset)
         if self.blocks is not None:
             begins = self.blocks.begins(batch, first)
             resets = begins if resets is None else resets | begins

@@ -120,7 +120,7 @@ def environment_of(request: EnvironmentRequest) -> Environment | Environments:
         p_c=request.p_c,
         method=request.method,
         learner=request.learner,
-        reset=None if trials.reset is None else [one.resets for one in sequences],
+        reset=None if sequences[0].resets is None else [one.resets for one in sequences],
         missing=trials.missing,
         check=request.check,
         workers=trials.workers,
@@ -142,6 +142,6 @@ def resolved(texts: Texts, reading: Callable[[], RunRequest], say: Callable[[str
     """The texts with what is `auto` estimated from the table; tells what was found."""
     if not needs_estimate(texts):
         return texts
-    found = environment_of(EnvironmentRequest(reading(), (texts.family,)))
-    say(str(found))
-    return filled_in(texts, found.best if isinstance(found, Environments) else found)
+    estimate = environment_of(EnvironmentRequest(reading(), (texts.family,)))
+    say(str(estimate))
+    return filled_in(texts, estimate.best if isinstance(estimate, Environments) else estimate)

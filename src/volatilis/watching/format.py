@@ -98,7 +98,7 @@ class Format:
     def text(self, written: Written) -> bytes:
         if not len(written.lines):
             return b""
-        kept = [list(map(self._kept_text, column)) for column in written.kept]
+        kept = [self._kept_texts(column) for column in written.kept]
         columns: list[Column] = [written.lines, *([written.keys] if self._keys else []), *kept, *self._observed(written)]
         columns += [written.elapsed] if len(written.elapsed) else []
         columns += [column for measure in self._measures for column in self._computed(measure, written.out)]
@@ -152,6 +152,16 @@ class Format:
             return [np.exp(out.log_outliers - log_predictive)]
         return [log_predictive if measure == "log_predictive" else -log_predictive]
 
+    def _kept_texts(self, column: Sequence[object]) -> list[str]:
+        """Fields that are passed on. Each text, such as the name of a host, is made once; most columns are all of one kind."""
+        kinds = set(map(type, column))
+        if kinds == {str}:
+            texts = {value: self._kept_text(value) for value in set(column)}
+            return [texts[value] for value in column]
+        if kinds == {int} or (kinds == {float} and all(map(math.isfinite, column))):  # type: ignore[arg-type]
+            return list(map(repr, column))
+        return list(map(self._kept_text, column))
+
     def _kept_text(self, value: object) -> str:
         """A field that is passed on, as it came."""
         if self._kind == "csv":
@@ -178,8 +188,7 @@ class Format:
     def _texts(self, column: Column) -> list[str]:
         if isinstance(column, list):
             return column
-        values = column.tolist()
-        return [self._number(value) for value in values]
+        return list(map(self._number, column.tolist()))
 
     def _number(self, value: float) -> str:
         if isinstance(value, bool):
@@ -212,8 +221,12 @@ class Format:
         missing = np.isnan(column)
         with np.errstate(invalid="ignore"):
             size = np.abs(column)
-            other = ~missing & (~((size >= 1e-4) & (size < 1e10)) | (column == np.floor(column)))
+            whole = (column == np.floor(column)) & (size < 1e15) & ((column != 0.0) | ~np.signbit(column))
+            other = ~(missing | whole | ((size >= 1e-4) & (size < 1e10)))
         texts = pa.array(column, mask=missing).cast(pa.string())
+        if whole.any():
+            integers = pa.array(column[whole].astype(np.int64)).cast(pa.string())
+            texts = pc.replace_with_mask(texts, pa.array(whole), pc.binary_join_element_wise(integers, ".0", ""))
         if other.any():
             numbers = column[other]
             texts_of_others = map(repr if np.isfinite(numbers).all() else self._number, numbers.tolist())

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from typing import cast
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from volatilis.running.drivers import Outputs, outputs
 from volatilis.running.steps import defined_readouts
 from volatilis.watching.fields import Key
 from volatilis.watching.keys import Keys
+from volatilis.watching.warm_up import Warming, WarmUp
 
 ROWS = 1 << 12  # lines that native code takes at a time
 FIRST_STATES = 16  # of a pool; it doubles as needed
@@ -158,6 +160,8 @@ class Keyed:
 
     def example(self, index: int) -> State:
         """A state with the room that those of a pool have."""
+        if isinstance(self.learner, WarmUp):
+            return cast(State, self.learner.example(index))
         state = self._new(0)
         for _ in range(index):
             state = self.learner.grow(state)
@@ -206,12 +210,13 @@ class Keyed:
         return int(self._progress[0])
 
     def _move_on(self, number: int, index: int) -> None:
-        """A key whose room is full gets twice the room."""
+        """A key whose room is full gets twice the room; one that has warmed up goes where those of its family are."""
         row = int(self.place_of[number, 1])
         larger = self.learner.grow(self.pools[index].states.at(row))
-        if len(self.pools) == index + 1:
-            self.pools.append(Pool(larger, 1))
-        self.place_of[number] = index + 1, self.pools[index + 1].add(larger)
+        target = int(larger.kind[0]) if isinstance(larger, Warming) else index + 1
+        while len(self.pools) <= target:
+            self.pools.append(Pool(self.example(len(self.pools)), 1))
+        self.place_of[number] = target, self.pools[target].add(larger)
         self.pools[index].free.append(row)
         self.moved.append((number, larger))
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from volatilis.estimation.environment import kind_of
 from volatilis.estimation.streams import StreamCheck
-from volatilis.families._kinds import RECORDS
+from volatilis.families._base import Family
 from volatilis.learners._bank import member
 from volatilis.learners._base import Learner
 from volatilis.learners._grids import value_of
@@ -24,6 +25,7 @@ NAMED, FURTHER = 10, -1  # keys that are warned of by name; the number that stan
 FEWEST = 200  # lines after the warm-up before alarms are counted; then after every doubling, and at the end
 PROMISED, SOME, MANY = 5.0, 0.03, 0.05  # times p_c is far above it; shares of lines that are no accident of p_c, and too many
 LEVEL = 1e-3  # how often more alarms than that may come by chance, at a look
+CONTAMINATED = "contaminated:"
 SHIFTS = (
     "an alarm here tells of a jump at a single line; lasting small shifts need a rule of volatilis calibrate (--alarms FILE), or "
     "--alarm-run-length"
@@ -46,6 +48,7 @@ class Learned:
         self._due = np.zeros(0, dtype=np.int64)
         self._rang: set[int] = set()  # keys whose alarms were told
         self._touched: set[int] = set()
+        self._strange: set[int] = set()  # keys of which numbers were told that their family does not take
 
     def renew(self, numbers: list[int], count: int) -> None:
         """These keys are new; there are numbers up to `count`."""
@@ -59,6 +62,7 @@ class Learned:
             self._checks.pop(number, None)
             self._rang.discard(number)
             self._touched.discard(number)
+            self._strange.discard(number)
 
     # --- what was learned ------------------------------------------------------------------------------------------------
 
@@ -94,6 +98,7 @@ class Learned:
         predicted = learned & ~np.isnan(out.log_p)
         np.add.at(self._counts, (numbers[predicted], 0), 1)
         np.add.at(self._counts, (numbers[predicted & alarms], 1), 1)
+        self._tell_strange(numbers, values, learned & np.isnan(out.log_p) & (events % RESET == OBSERVE))
         later = predicted | (learned & (events % RESET != OBSERVE))
         present = np.unique(numbers[later]).tolist()
         self._touched.update(present)
@@ -102,7 +107,23 @@ class Learned:
                 self._checks[number] = StreamCheck(self._learner_of(number), learned=True)
             if number in self._checks:
                 mine = later & (numbers == number)
-                self._checks[number].see(numbers[mine], values[mine], events[mine])
+                seen = np.nan_to_num(values[mine]).astype(self._checks[number].dtype)
+                self._checks[number].see(numbers[mine], seen, events[mine])
+
+    def _tell_strange(self, numbers: np.ndarray, values: np.ndarray, strange: np.ndarray) -> None:
+        """Of observations that are none of the family that was chosen, once for a key."""
+        for number in dict.fromkeys(numbers[strange].tolist()):
+            own = values[strange & (numbers == number)]
+            family = self._learner_of(number).family
+            wrong = own[~np.array([_takes(family, one) for one in own.tolist()])]  # the others are of the warm-up
+            if len(wrong) and number not in self._strange:
+                self._strange.add(number)
+                self._warn(
+                    number,
+                    f"warning: {wrong[0]} is nothing that {kind_of(family)}, chosen by the first {self._learner.lines} "
+                    "observations, could make: such numbers are taken as missing (said once); a longer warm-up, --learn N, or "
+                    "--family gaussian:auto takes them",
+                )
 
     def look(self, at_the_end: bool = False) -> None:
         """Warn of keys whose later lines contradict what was learned; each kind of warning once for a key."""
@@ -122,7 +143,15 @@ class Learned:
         if number in self._rang or rang <= SOME * lines:
             return
         learner = self._learner_of(number)
-        p_c, family = value_of(learner, "p_c"), RECORDS[type(learner.family)].name
+        p_c, family = value_of(learner, "p_c"), kind_of(learner.family)
+        tails = (
+            ""
+            if family.startswith(CONTAMINATED)
+            else (
+                f"for outliers and heavy tails, volatilis environment with --family {CONTAMINATED}{family}, and its file as "
+                "--environment; "
+            )
+        )
         if _above(rang, lines, min(MANY, max(SOME, PROMISED * p_c))):
             self._rang.add(number)
             share = rang / lines
@@ -132,8 +161,7 @@ class Learned:
             self._warn(
                 number,
                 f"{warning}{rang:,} of {lines:,} lines since the warm-up ring ({100.0 * share:.2g} %), {says}: "
-                f"for outliers and heavy tails, volatilis environment with --family contaminated:{family}, and its file "
-                "as --environment; a longer warm-up, --learn N; a stated rate of false alarms, volatilis calibrate and --alarms",
+                f"{tails}a longer warm-up, --learn N; a stated rate of false alarms, volatilis calibrate and --alarms",
             )
 
     def ended(self, rings_at_jumps: bool, state: str | None) -> None:
@@ -160,6 +188,11 @@ class Learned:
         """What stands before a text about a key."""
         keys = ((number, key) for key, number in self._keyed.keys.numbers.items() if key)
         return {number: f"{key if isinstance(key, str) else ','.join(key)}: " for number, key in keys}
+
+
+def _takes(family: Family, value: float) -> bool:
+    accepted = family.accepted_numbers()
+    return accepted is None or (accepted.low <= value <= accepted.high and not (accepted.whole and value % 1.0))
 
 
 def _above(found: int, count: int, share: float) -> bool:

@@ -158,6 +158,7 @@ class Clock:
 
 
 DEFAULT = 0.5
+FADED, SURE = 0.5, 30.0  # steps of gaps that are none any more; the log odds of what is sure
 
 
 class Rules(NamedTuple):
@@ -188,7 +189,7 @@ class Alarms:
         self.rules = rules
         self._longest: list[float] = []
 
-    def of(self, out: Outputs, numbers: np.ndarray, observed: np.ndarray) -> np.ndarray:
+    def of(self, out: Outputs, numbers: np.ndarray, observed: np.ndarray, elapsed: np.ndarray) -> np.ndarray:
         """Whether there is an alarm at each line, for the numbers of the keys. Time that passes raises none."""
         raised = np.zeros(len(numbers), dtype=bool)
         if self.rules.adaptation_rate is not None:
@@ -228,19 +229,48 @@ class Alarms:
 
 
 class CalibratedAlarms:
-    """The same for a rule of `volatilis calibrate`."""
+    """The same for a rule of `volatilis calibrate`, whose rate is that of lines without gaps.
 
-    def __init__(self, rule: AlarmRule) -> None:
+    In a gap a change may have come, whatever the lines say: a priori the probability of a recent change is 1 - (1 - p_c)^(w + k)
+    with k steps of gaps among the newest w observations, not 1 - (1 - p_c)^w. What the lines themselves say is left if these odds
+    take each other's place. k fades by 1 / w at each line, so that one number for a key is enough.
+    """
+
+    def __init__(self, rule: AlarmRule, p_c: float) -> None:
         self.rule, self._keyed = rule, KeyedAlarms(rule)
+        self._log_stay = math.log1p(-p_c)
+        self._passed: list[float] = []  # k of each key
 
-    def of(self, out: Outputs, numbers: np.ndarray, observed: np.ndarray) -> np.ndarray:
-        return self._keyed.of(self.rule.statistics_of(out), numbers, observed)
+    def of(self, out: Outputs, numbers: np.ndarray, observed: np.ndarray, elapsed: np.ndarray) -> np.ndarray:
+        values = self.rule.statistics_of(out)
+        if self.rule.within is not None and ((elapsed > 0).any() or any(self._passed)):
+            values = self._without_gaps(values, numbers, elapsed, self.rule.within)
+        return self._keyed.of(values, numbers, observed)
+
+    def _without_gaps(self, values: np.ndarray, numbers: np.ndarray, elapsed: np.ndarray, within: int) -> np.ndarray:
+        passed, fading, steps = self._passed, 1.0 - 1.0 / within, np.zeros(len(numbers))
+        for i, (number, gap) in enumerate(zip(numbers.tolist(), elapsed.tolist(), strict=True)):
+            k = passed[number] * fading + max(gap, 0)
+            passed[number] = steps[i] = k if k > FADED else 0.0
+        more = self._log_odds(within + steps) - self._log_odds(np.array([float(within)]))
+        shares = np.clip(values, 0.0, 1.0)
+        return shares / (shares + (1.0 - shares) * np.exp(more))
+
+    def _log_odds(self, steps: np.ndarray) -> np.ndarray:
+        return np.log(np.expm1(np.minimum(-steps * self._log_stay, SURE)))
 
     def renew(self, numbers: list[int], count: int) -> None:
         self._keyed.renew(np.array(numbers, dtype=np.int64))
+        self._passed += [0.0] * (count - len(self._passed))
+        for number in numbers:
+            self._passed[number] = 0.0
 
     def arrays(self, numbers: np.ndarray) -> dict[str, np.ndarray]:
-        return self._keyed.arrays(numbers)
+        return {**self._keyed.arrays(numbers), "alarms.passed": np.array(self._passed, dtype=np.float64)[numbers]}
 
     def set_arrays(self, arrays: dict[str, np.ndarray], count: int) -> None:
         self._keyed.set_arrays(arrays, count)
+        passed = arrays["alarms.passed"]
+        if passed.shape != (count,) or passed.dtype != np.float64 or not (np.isfinite(passed) & (passed >= 0.0)).all():
+            raise ValueError("the steps of gaps before alarms are not valid")
+        self._passed = passed.tolist()

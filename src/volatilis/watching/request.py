@@ -13,6 +13,7 @@ from volatilis.families import Bernoulli
 from volatilis.families._base import Family
 from volatilis.learners._base import Learner
 from volatilis.tables import counted
+from volatilis.watching.choosing import CHOICES
 from volatilis.watching.fields import Fields
 from volatilis.watching.keys import Keys
 from volatilis.watching.per_key import duration
@@ -37,6 +38,7 @@ class WatchRequest(NamedTuple):
     forget_after  keys that were silent for so long start anew, such as 24h or 10000lines; max_keys: so many at most
     metrics       a file with counts for Prometheus
     learn         the first so many observations of a key are kept, and its parameters are estimated from them; None: known
+    choose        whether the first observations also choose the family
     given         the field of the context, for a family or a learner that has contexts; several for regressors
     contexts      the names of the contexts in their order, where they are texts
     bad_lines     stop, or report and go on
@@ -72,6 +74,7 @@ class WatchRequest(NamedTuple):
     metrics: str | None = None
     alarms: str | None = None
     learn: int | None = None
+    choose: bool = False
     given: tuple[str, ...] = ()
     contexts: tuple[str, ...] = ()
 
@@ -164,7 +167,7 @@ def learner_of(request: WatchRequest, calibrated: AlarmFile | None) -> Learner:
         if recipe.columns():
             raise ValueError(f"{recipe.text!r}: volatilis watch cannot take a parameter from a column; volatilis run can")
     learner = make_learner(request.learner, make_family(request.family, {}), {})
-    return learner if request.learn is None else WarmUp(learner, request.learn)
+    return learner if request.learn is None else WarmUp(learner, request.learn, len(CHOICES) if request.choose else 1)
 
 
 def calibrated_by(request: WatchRequest) -> AlarmFile | None:

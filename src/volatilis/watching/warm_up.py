@@ -6,7 +6,6 @@ its parameters and taking those observations in. So streams of many keys, their 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,21 +13,19 @@ import numpy as np
 
 from volatilis._compiler.registry import compiled_methods, python_only
 from volatilis._core.fields import Count, derived, validated
-from volatilis.estimation import Environment, check_model, estimate
+from volatilis.estimation import check_model
+from volatilis.estimation.evidence import Data, taken_in
 from volatilis.estimation.texts import candidates
-from volatilis.estimation.words import OFTEN
+from volatilis.estimation.unseen import WIDE
 from volatilis.families._base import Beliefs, Observation, prior_beliefs
 from volatilis.families._kinds import RECORDS
 from volatilis.learners._bank import BankOfStates, member, stacked, with_room
 from volatilis.learners._base import NO_MEMORY, Info, Learner
-from volatilis.learners._grids import parameter_places, value_of, with_values
+from volatilis.learners._grids import parameter_places, value_of
 from volatilis.learners._kinds import AnyLearner, LearnerRecord, LearnerTuple, combinator
+from volatilis.watching.choosing import CHOICES, suggested, templates
 
-NO_CHANGE = ("no change", "changes from noise", "p_c is not identified")  # in the notes of an estimate that saw none
-VAGUE = 30.0  # the upper end of an interval of p_c over the lower: beyond, changes smaller than the noise are as good as none
-NOT_IDENTIFIED = " is not identified"  # in the notes of an estimate, after the name of a parameter
-WIDE = 10.0  # standard deviations of the noise: how large changes are taken to be where there was none to learn from
-STILL = 1e-3  # the noise that is assumed of numbers that do not vary, as a share of their size
+FARTHEST = 1.7e308  # stands for no bound in a state, whose numbers are finite
 
 
 @compiled_methods
@@ -36,12 +33,18 @@ class Warming(NamedTuple):
     """The first observations, how many, whether parameters are known; the learner with them, a bank of one; its state.
 
     `doubts` are 0 or 1: whether no change stood out among the first observations; of each parameter, whether they left it open.
+    `kind` is 0 before, then 1 and the place of the family among those that are chosen from; `behind` the nats by which each of
+    them is behind the best; `support` the smallest and the largest number that the family takes, and 1 where only whole ones.
     """
 
     buffer: np.ndarray
     seen: np.ndarray
     known: np.ndarray
     doubts: np.ndarray
+    kind: np.ndarray
+    behind: np.ndarray
+    support: np.ndarray
+    row: np.ndarray
     own: Any
     inner: Any
     pi_0: Beliefs
@@ -64,11 +67,19 @@ class Warming(NamedTuple):
         numbers = {f"own_{i}": array for i, array in enumerate(_arrays(self.own))}
         inner = {f"inner_{name}": array for name, array in self.inner.kept_arrays().items()}
         prior = {"prior_chi": self.inner.pi_0.chi, "prior_nu": self.inner.pi_0.nu}  # every key has its own
-        return {"buffer": self.buffer, "seen": self.seen, "known": self.known, "doubts": self.doubts, **numbers, **prior, **inner}
+        own = {name: getattr(self, name) for name in ("buffer", "seen", "known", "doubts", "kind", "behind", "support")}
+        return {**own, **numbers, **prior, **inner}
 
     @python_only
     def many(self, count: int) -> BankOfStates:
         return BankOfStates(with_room(self, list(self.kept_arrays().values()), count))
+
+
+def _support(learner: Learner) -> np.ndarray:
+    accepted = learner.family.accepted_numbers()
+    if accepted is None:
+        return np.array([-FARTHEST, FARTHEST, 0.0])
+    return np.array([max(accepted.low, -FARTHEST), min(accepted.high, FARTHEST), float(accepted.whole)])
 
 
 def _arrays(value: object) -> list[np.ndarray]:
@@ -77,21 +88,10 @@ def _arrays(value: object) -> list[np.ndarray]:
     return [value] if isinstance(value, np.ndarray) else []
 
 
-def _saw_no_change(found: Environment) -> bool:
-    """Whether an estimate tells of no change; or only of such as are smaller than the noise, at a rate that is anyone's guess, or
-    come at every second observation."""
-    if any(sign in note for note in found.notes for sign in NO_CHANGE):
-        return True
-    names = {one.name for one in found.estimates}
-    if not {"sigma", "sigma_0", "p_c"} <= names:
-        return False
-    p_c, small = found["p_c"], found["sigma_0"].value < found["sigma"].value
-    return p_c.value > OFTEN or (small and p_c.high > VAGUE * p_c.low)
-
-
 class _Given(NamedTuple):
     learner: AnyLearner
     lines: Count
+    choices: Count = 1
     family: Any = derived()
 
 
@@ -107,21 +107,23 @@ class WarmUp(_Fields):
 
     learner   with some parameters; of its family the class counts
     lines     how many observations are kept and estimated from; until then it predicts nothing
+    choices   1: the family is the learner's; more: the observations choose among so many
     """
 
     if TYPE_CHECKING:
         learner: Learner
         lines: int
+        choices: int
         family: Any
 
-        def __init__(self, learner: Learner, lines: int) -> None: ...
+        def __init__(self, learner: Learner, lines: int, choices: int = 1) -> None: ...
 
     @staticmethod
-    def _derive(learner: Learner, lines: int) -> dict[str, object]:
+    def _derive(learner: Learner, lines: int, choices: int) -> dict[str, object]:
         return {"family": learner.family}
 
     def __repr__(self) -> str:
-        return f"WarmUp({self.learner!r}, lines={self.lines})"
+        return f"WarmUp({self.learner!r}, lines={self.lines}{f', choices={self.choices}' if self.choices > 1 else ''})"
 
     # --- compiled --------------------------------------------------------------------------------------------------------
 
@@ -134,11 +136,16 @@ class WarmUp(_Fields):
             state.buffer[int(state.seen[0])] = y
             state.seen[0] += 1.0
             return Info(np.nan, np.nan, np.nan)
-        return member(state.own, 0).update(state.inner, y)
+        learner, low, high, whole = member(state.own, 0), state.support[0], state.support[1], state.support[2] != 0.0
+        if y < low or y > high or (whole and y % 1.0 != 0.0):  # nothing that the family could have made: as if it were missing
+            learner.let_pass(state.inner)
+            return Info(np.nan, np.nan, np.nan)
+        state.row[0] = y
+        return learner.observe(state.inner, learner.family.in_row(state.row, 0))
 
     def elapse(self, state: Warming) -> None:
         if state.known[0] != 0.0:
-            member(state.own, 0).elapse(state.inner)
+            member(state.own, 0).let_pass(state.inner)
 
     def has_room(self, state: Warming) -> bool:
         return state.known[0] != 0.0 or state.seen[0] < self.lines
@@ -165,57 +172,50 @@ class WarmUp(_Fields):
 
     @python_only
     def init(self, seed: int = 0) -> Warming:
-        inner = self.learner.init(seed)
+        return self._state(self.learner, seed)
+
+    @python_only
+    def _state(self, learner: Learner, seed: int = 0, kind: int = 0) -> Warming:
         dtype = self.family.observations([])[0].dtype
         return Warming(
             np.zeros(self.lines, dtype=dtype),
             np.zeros(1),
             np.zeros(1),
-            np.zeros(1 + len(parameter_places(self.learner))),
-            stacked([self.learner]),
-            inner,
-            prior_beliefs(self.family),
+            np.zeros(1 + len(parameter_places(learner))),
+            np.full(1, float(kind)),
+            np.zeros(len(CHOICES)),
+            _support(learner),
+            np.zeros(1),
+            stacked([learner]),
+            learner.init(seed),
+            prior_beliefs(learner.family),
         )
+
+    @python_only
+    def example(self, kind: int) -> Warming:
+        """A state as those have it whose family is this one, from 1; 0: before that is known."""
+        return self._state(self._learners()[kind - 1] if kind else self.learner, kind=kind)
+
+    @python_only
+    def _learners(self) -> list[Learner]:
+        return templates(self.learner) if self.choices > 1 else [self.learner]
 
     @python_only
     def grow(self, state: Warming) -> Warming:
         """The parameters from what is kept, and a learner with them that has taken it in."""
         if state.known[0] != 0.0 or state.seen[0] < self.lines:
             return state
-        learner, doubts = self.suggested(state.buffer)
-        inner = learner.init(0)
-        for y in state.buffer:
-            learner.update(inner, y)
-        own = stacked([learner])
-        return state._replace(known=np.ones(1), doubts=doubts, own=own, inner=inner)
+        learner, doubts, choice, behind = suggested(self.learner, state.buffer, self.choices > 1)
+        steps = np.zeros(self.lines, dtype=np.uint8)
+        inner, _ = taken_in(learner, learner.init(0), Data(self._encoded(learner, state.buffer), steps, steps))
+        fresh = self._state(learner, kind=choice + 1)
+        fresh = fresh._replace(buffer=state.buffer, seen=state.seen, known=np.ones(1))
+        return fresh._replace(doubts=doubts, behind=behind, inner=inner)
 
     @python_only
-    def suggested(self, values: np.ndarray) -> tuple[Learner, np.ndarray]:
-        """The learner with what these observations suggest, and the doubts about it."""
-        places = list(parameter_places(self.learner))
-        try:
-            found: Environment = estimate(values, type(self.family), check=False, workers=1, **self._given())
-        except ValueError:  # they do not vary
-            size = max(abs(float(values[0])), 1.0) * STILL
-            still = {"sigma": size, "mu_0": float(values[0]), "sigma_0": 100.0 * size}
-            return with_values(self.learner, {name: still[name] for name in still if name in places}), np.zeros(1 + len(places))
-        learner: Learner = self.learner._replace(family=found.family, p_c=found.p_c)  # type: ignore[attr-defined]
-        unseen = _saw_no_change(found)
-        vague = [name + NOT_IDENTIFIED in " ".join(found.notes) or (name == "p_c" and unseen) for name in places]
-        if not unseen or not {"sigma", "sigma_0"} <= set(places):
-            return learner, np.array([0.0, *vague])
-        # Nobody saw how large a change is, nor how often one comes: larger ones than the noise are what matters, and rare
-        sigma, sigma_0 = value_of(learner, "sigma"), value_of(learner, "sigma_0")
-        sigma = math.hypot(sigma, sigma_0) if found.p_c > OFTEN else sigma  # levels that hardly last are noise
-        rare = min(found.p_c, 1.0 / self.lines)
-        learner = with_values(learner, {"sigma": sigma, "sigma_0": max(sigma_0, WIDE * sigma), "p_c": rare})
-        return learner, np.array([1.0, *vague])
-
-    @python_only
-    def _given(self) -> dict[str, Any]:
-        """What a family must be given: how many categories, a period."""
-        fields = self.family._asdict()
-        return {name: fields[name] for name in ("k", "period") if name in fields}
+    def _encoded(self, learner: Learner, values: np.ndarray) -> np.ndarray:
+        """As the learner's family has them, where it was chosen."""
+        return learner.family.observations(values)[0] if self.choices > 1 else values
 
     @python_only
     def announcement(self, keyed: bool) -> str:
@@ -233,7 +233,7 @@ class WarmUp(_Fields):
         found = ", ".join(f"{name} = {value_of(learner, name):.4g}" for name in parameter_places(learner))
         if np.all(values == values[0]):
             return [f"all of the first {self.lines} observations are {values[0]}, so their noise is a guess: {found}"]
-        texts = [f"learned from the first {self.lines} observations: {found}"]
+        texts = [f"learned from the first {self.lines} observations: {self._family_words(state)}{found}"]
         vague = [name for name, doubt in zip(parameter_places(learner), state.doubts[1:], strict=True) if doubt]
         if state.doubts[0]:
             texts[0] += (
@@ -245,15 +245,24 @@ class WarmUp(_Fields):
                 f" ({' and '.join(vague)} {'is' if len(vague) == 1 else 'are'} not identified: these observations say next to "
                 f"nothing about {'it' if len(vague) == 1 else 'them'}; --learn N takes more)"
             )
-        likely = candidates(values)[0]
-        if likely != RECORDS[type(learner.family)].name and likely in ("bernoulli", "poisson"):
+        likely = candidates([values])[0]
+        if self.choices == 1 and likely != RECORDS[type(learner.family)].name and likely in ("bernoulli", "poisson"):
             kind = "0 or 1" if likely == "bernoulli" else "counts"
             texts.append(f"warning: all of them are {kind}; --family {likely}:auto is made for these")
         if not learner.family.lacks("predictive_cdf"):
-            texts += [
-                f"warning: {one.kind}: {one}" for one in check_model(learner.family, [values], value_of(learner, "p_c")).misfits
-            ]
+            found_misfits = check_model(learner.family, [self._encoded(learner, values)], value_of(learner, "p_c")).misfits
+            texts += [f"warning: {one.kind}: {one}" for one in found_misfits]
         return texts
+
+    @python_only
+    def _family_words(self, state: Any) -> str:
+        """Which family was chosen, and why."""
+        if self.choices == 1:
+            return ""
+        nats = {text: float(one) for text, one in zip(CHOICES, state.behind, strict=True) if one >= 0.0}
+        chosen = CHOICES[int(state.kind[0]) - 1]
+        others = [f"{text} {nats[chosen] - one:+.1f}" for text, one in nats.items() if text != chosen]
+        return f"{chosen} (log evidence beside it: {', '.join(others)}): " if others else f"{chosen}: "
 
     @python_only
     def grows(self) -> bool:
@@ -282,4 +291,9 @@ class WarmUp(_Fields):
         if not np.isin(flags, (0.0, 1.0)).all() or (seen < 0.0).any() or (seen > self.lines).any() or (seen % 1.0).any():
             raise ValueError("a warm-up that cannot be")
         inner = {name.removeprefix("inner_"): array for name, array in arrays.items() if name.startswith("inner_")}
-        return [(self.learner, inner)]
+        kinds = np.unique(arrays["kind"]).tolist()
+        learners = self._learners()
+        if len(kinds) > 1 or not all(kind in range(len(learners) + 1) for kind in kinds):
+            raise ValueError("a warm-up that cannot be")
+        learner = learners[int(kinds[0]) - 1] if kinds and kinds[0] else self.learner
+        return [(learner, inner)]

@@ -74,7 +74,9 @@ class Watcher:
         calibrated = calibrated_by(request)
         learner = learner_of(request, calibrated)
         rules = Rules(None, None) if calibrated else rules_for(learner, request.alarm, request.alarm_run_length)
-        self._alarms: Alarms | CalibratedAlarms = CalibratedAlarms(calibrated.rule) if calibrated else Alarms(rules)
+        self._alarms: Alarms | CalibratedAlarms = (
+            CalibratedAlarms(calibrated.rule, learner.change_probability()) if calibrated else Alarms(rules)
+        )
         within = calibrated.rule.within if calibrated else None
         has_alarm = calibrated is not None or rules != (None, None)
         if request.only_alarms and not has_alarm:
@@ -184,7 +186,8 @@ class Watcher:
         if self._check is not None:
             self._check.see(numbers, parsed.values, events)
         out = self._keyed.advance(numbers, parsed.values, events)
-        alarms = self._alarms.of(out, numbers, ~(parsed.absent | late))
+        gaps = elapsed if len(elapsed) else np.zeros(len(numbers), dtype=np.int64)
+        alarms = self._alarms.of(out, numbers, ~(parsed.absent | late), gaps)
         if self._learned is not None:
             self._learned.tell()
             self._learned.see(numbers, parsed.values, events, out, alarms)

@@ -36,8 +36,12 @@ BLOCKS, TRIALS = "blocks", "runs of trials"
 
 
 class Comparison(NamedTuple):
-    """People x models; NaN where there is no number, and `failures` says why.
+    """People x models; NaN where there is no number, and `failures` says why. `compare` returns it.
 
+    persons, models         their names
+    parameters, responses   how many free parameters each model has, and how many responses each person gave
+    scores                  a criterion's name -> its numbers, people x models
+    failures                what could not be fitted
     fits        at the maximum of the likelihood
     folds       how many folds each person had, and of what
     """
@@ -62,11 +66,16 @@ class Comparison(NamedTuple):
 
 
 class Group(NamedTuple):
-    """All people together, by one criterion on the scale of a log evidence.
+    """All people together, by one criterion on the scale of a log evidence. `group` returns it.
 
+    criterion    its name
+    left_out     who does not count
+    evidence     people x models
+    selection    what random-effects model selection says
     persons      those who count: who has a number under every model
     total        its sum over people
-    behind       how far each model lies behind the best; low, high: 95 %, people drawn anew
+    behind       how far each model lies behind the best
+    low, high    of `behind`: 95 %, people drawn anew
     best_for     for how many people a model is the best
     """
 
@@ -124,6 +133,14 @@ def compare(
     progress     called with what is done and its share
 
     Returns a Comparison, for `group`. Raises ValueError for models that cannot be compared.
+
+    >>> from volatilis.behaviour import FitOptions, Model, Source, compare, group, read_people
+    >>> varsmile = Model.parse("gaussian:sigma=10,mu_0=150,sigma_0=50", "varsmile:m=free", "gaussian:sd=free")
+    >>> leaky = Model.parse("gaussian:sigma=10,mu_0=150,sigma_0=50", "leaky:omega=free", "gaussian:sd=free")
+    >>> people = read_people(Source("people.csv"), varsmile, leaky).persons[:3]
+    >>> comparison = compare([varsmile, leaky], people, FitOptions(starts=2, workers=1), most_folds=0)
+    >>> group(comparison, "bic").best_for
+    array([3, 0])
     """
     check_models(models, persons)
     unit = models[0].unit(persons)  # one for all, so that a prior is the same for everybody
@@ -229,7 +246,7 @@ def group(comparison: Comparison, criterion: str = "bic", seed: int = 0) -> Grou
     criterion    log_likelihood, aic, bic, laplace or cross_validated
     seed         of the bootstrap
 
-    Returns a Group. Raises ValueError where nobody could be fitted, or has a finite number under every model.
+    Returns a Group. Raises ValueError where nobody could be fitted, or has a finite number under every model. Example: `compare`.
     """
     if comparison.failures and not comparison.anybody():
         raise ValueError(f"nobody could be fitted: {comparison.failures[0].message}")

@@ -32,12 +32,17 @@ NAMES = {
 }
 SURE, EQUAL = 0.95, 0.25  # of a protected exceedance, and of the omnibus risk, from which words change
 CLEAR = 3.0  # of a difference in log evidence: twenty to one
+FEWEST = 5  # people whose differences tell how sure a sum over people is
 SAME = 0.05  # of the largest difference between two models, below which they are the same
 
 
 class CompareRequest(NamedTuple):
-    """What is compared, and how.
+    """What is compared, and how: the request of `compare_table`, as `volatilis compare` makes it.
 
+    source           the table of people's trials
+    family           what is observed, such as gaussian:sigma=10
+    learners         two or more, such as ("varsmile:m=free", "leaky:omega=free")
+    response         how responses arise, such as gaussian:sd=free
     criterion        of the group: one of `criteria.CRITERIA`; all are computed for each person
     folds            of cross-validation, at most; 0: none
     options          starts, seed, where fits are made, and a folder that keeps finished ones
@@ -72,7 +77,21 @@ def compare_table(
     progress: Callable[[str, float], None] = lambda what, share: None,
     notify: Callable[[str], None] = lambda text: None,
 ) -> CompareResult:
-    """Read, check, fit and compare; `notify` gets a line for each person who is left out."""
+    """Read, check, fit and compare, as `volatilis compare` does.
+
+    request    what is compared, and how
+    progress   called with what is done and its share
+    notify     called with a line for each person who is left out
+
+    Returns a CompareResult. Raises TableError for a table that cannot be used, ValueError for models that cannot be compared.
+
+    >>> from volatilis.behaviour import CompareRequest, FitOptions, Source, compare_table
+    >>> learners, options = ("varsmile:m=free", "leaky:omega=free"), FitOptions(starts=1, workers=1)
+    >>> family = "gaussian:sigma=10,mu_0=150,sigma_0=50"
+    >>> result = compare_table(CompareRequest(Source("people.csv"), family, learners, folds=0, options=options))
+    >>> result.comparison.models
+    ('varsmile', 'leaky')
+    """
     check_criterion(request.criterion)
     if request.criterion == "cross_validated" and request.folds < 2:
         raise ValueError("--criterion cross_validated needs --folds 2 or more")
@@ -188,6 +207,8 @@ def _verdicts(comparison: Comparison, group: Group) -> list[str]:
     if len(group.persons) == 1:
         return [f"For this person {best} is the best model, {lead}; one person says nothing about others."]
     sure = "clearly" if least > CLEAR else f"but not clearly: the interval of the difference begins at {least:.1f}"
+    if least > CLEAR and len(group.persons) < FEWEST:
+        sure = f"but {len(group.persons)} people are too few to say how sure that is of others ({FEWEST} are the least)"
     words = [f"By the sum over people {best} is the best model, {lead}, {sure}."]
     verdict = "is the most frequent model" if protected[top] >= SURE else "leads, but may not be the most frequent model"
     words.append(f"By group selection {comparison.models[top]} {verdict} (protected exceedance {protected[top]:.3f}).")

@@ -26,7 +26,7 @@ ROUNDS, CLOSE = 1_000_000, 1e-10  # of one person; with many people who say litt
 
 
 class Selection(NamedTuple):
-    """What can be said about a group.
+    """What can be said about a group; `select` returns it.
 
     alpha         of the Dirichlet posterior of the models' frequencies
     frequency     the expected share of people who follow each model
@@ -47,7 +47,17 @@ class Selection(NamedTuple):
 
 
 def select(log_evidence: np.ndarray, alpha_0: float = 1.0) -> Selection:
-    """From the log evidence of each person (row) under each model (column)."""
+    """Which model do people follow, and how many of them: random-effects model selection.
+
+    log_evidence   of each person (row) under each model (column)
+    alpha_0        the prior count of each model
+
+    Returns a Selection. Raises ValueError for a table of another shape, and for what is not finite.
+
+    >>> from volatilis.behaviour import select
+    >>> select([[-10.0, -14.0], [-20.0, -25.0], [-12.0, -11.5]]).frequency.round(2)
+    array([0.74, 0.26])
+    """
     logs = np.asarray(log_evidence, dtype=float)
     if logs.ndim != 2 or 0 in logs.shape:
         raise ValueError(f"log evidence has the shape {logs.shape}; one row per person and one column per model are needed")

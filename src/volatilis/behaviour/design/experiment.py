@@ -162,16 +162,16 @@ def verdicts(first: Sequence[Sums], second: Sequence[Sums], level: float, with_p
 
 def findings_of(judged: Mapping[str, Verdicts]) -> dict[str, bool]:
     """Finding -> whether it was made, from what each indicator was judged to be."""
-    found = {}
+    made = {}
     for name, hypothesis in HYPOTHESES.items():
         for prediction in (1, 2):
             word = judged[name][prediction][hypothesis]
-            found[f"prediction {prediction}, {name}"] = word == CONFIRMED
-            found[f"prediction {prediction}, {name} refused"] = word == CONTRADICTED
+            made[f"prediction {prediction}, {name}"] = word == CONFIRMED
+            made[f"prediction {prediction}, {name} refused"] = word == CONTRADICTED
     for prediction, words in judged[NOISE].items():
-        found[f"prediction {prediction}, noise"] = not {CONFIRMED, CONTRADICTED}.isdisjoint(words.values())
-        found[f"prediction {prediction}, no test"] = set(words.values()) == {CANNOT_BE_TOLD}
-    return {finding: found[finding] for finding in FINDINGS}
+        made[f"prediction {prediction}, noise"] = not {CONFIRMED, CONTRADICTED}.isdisjoint(words.values())
+        made[f"prediction {prediction}, no test"] = set(words.values()) == {CANNOT_BE_TOLD}
+    return {finding: made[finding] for finding in FINDINGS}
 
 
 # --- the comparison of learners ------------------------------------------------------------------------------------------
@@ -238,8 +238,8 @@ def _expected(setting: Setting, learner: Learner, shown: Shown, seed: int | np.r
     middle = setting.prior().mu_0
     means = run(learner, shown.y, seed=seed, readouts=("mean",), given=shown.given).mean.reshape(shown.y.size, -1)
     before = previous(means, np.arange(shown.y.size) == 0, middle)
-    own = before[np.arange(shown.y.size), 0 if shown.given is None else shown.given]
-    return np.where(np.isnan(own), middle, own)
+    of_its_context = before[np.arange(shown.y.size), 0 if shown.given is None else shown.given]
+    return np.where(np.isnan(of_its_context), middle, of_its_context)
 
 
 def _keys(seed: np.random.SeedSequence) -> list[int]:
@@ -256,8 +256,10 @@ def _as_trials(model: Model, shown: Shown, given: np.ndarray, trials: int | None
     """The first of them, for the learner of a model."""
     y, contexts = shown.first(trials)
     values, _ = model.example({})[0].family.observations(y, contexts)
-    own = NO_NUMBERS if contexts is None else contexts.astype(float)
-    return Trials(values, np.full(y.size, OBSERVE, dtype=np.uint8), given[:trials], np.ones(y.size, dtype=bool), contexts=own)
+    contexts_of_trials = NO_NUMBERS if contexts is None else contexts.astype(float)
+    return Trials(
+        values, np.full(y.size, OBSERVE, dtype=np.uint8), given[:trials], np.ones(y.size, dtype=bool), contexts=contexts_of_trials
+    )
 
 
 def _fitted_score(model: Model, trials: Trials) -> float:

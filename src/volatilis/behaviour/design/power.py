@@ -51,11 +51,21 @@ def power(
     folder: str | os.PathLike[str] | None = None,
     progress: Callable[[float], None] = lambda share: None,
 ) -> Power:
-    """Simulate experiments.
+    """Simulate experiments, and count how many find what is true.
 
+    setting    outcomes, learners, noise, and the designs to compare
     repeats    experiments; the interval of a share shrinks with their square root
     workers    processes; None takes one per core. The numbers are the same whatever the number
     folder     keeps what is done, and a second call goes on from there, with more repeats too
+    progress   called with the share that is done
+
+    Returns a Power: the share of experiments for each finding, number of trials and number of subjects. Raises ValueError for a
+    setting that is not accepted.
+
+    >>> from volatilis.behaviour import Setting, power, smallest
+    >>> result = power(Setting(subjects=(4,), trials=(60,)), repeats=2, workers=1)
+    >>> result.share.shape[1:], len(smallest(result, wanted=0.8)) == len(result.findings)
+    ((1, 1), True)
     """
     check(setting)
     if repeats < 1:
@@ -71,7 +81,13 @@ def power(
 
 
 def smallest(result: Power, wanted: float) -> list[Smallest | None]:
-    """For each finding; None where no design of the grid reaches it."""
+    """The smallest design that finds what is true often enough.
+
+    result   what `power` returned
+    wanted   the share of experiments that must find it, such as 0.8
+
+    Returns for each finding the design; None where no design of the grid reaches it. Raises nothing. Example: `power`.
+    """
     setting = result.setting
     designs: list[Smallest | None] = []
     pairs = [(i, j) for i in range(len(setting.trials)) for j in range(len(setting.subjects))]
@@ -101,9 +117,9 @@ def wilson(counts: np.ndarray, n: int, level: float = 0.95) -> tuple[np.ndarray,
 def _store(setting: Setting, folder: str | os.PathLike[str]) -> Store[np.ndarray]:
     """The experiments of one setting, by their numbers; another setting has another file."""
     shape = (len(findings(setting)), len(setting.trials), len(setting.subjects))
-    own = sources.user_digest(*(cls for model in setting.models() for cls in model.classes()))
+    users_sources = sources.user_digest(*(cls for model in setting.models() for cls in model.classes()))
     return Store(
-        pathlib.Path(folder) / f"power-{digest(FORMAT, setting._replace(own=()), own)[:16]}.jsonl",
+        pathlib.Path(folder) / f"power-{digest(FORMAT, setting._replace(own=()), users_sources)[:16]}.jsonl",
         sources.digest("volatilis.behaviour.design.experiment"),
         lambda found: {"found": found.tolist()},
         lambda entry: np.array(entry["found"], dtype=float).reshape(shape),

@@ -31,14 +31,19 @@ CRITERION_WORDS = {
 
 
 class DesignRequest(NamedTuple):
-    """What is computed, and how.
+    """What is computed, and how, by `volatilis design`.
 
+    setting      what the power depends on
     repeats      simulated experiments
     workers      processes; None: one per core
     store        a folder that keeps finished experiments
     choose       whether to choose a sequence of outcomes too, and to compute the power with it
     candidates   random sequences to choose from
     tries        attempts to improve the best one
+
+    >>> from volatilis.behaviour import DesignRequest, Setting
+    >>> DesignRequest(Setting(p_c=0.05, trials=(200,)), repeats=50).setting.trials
+    (200,)
     """
 
     setting: Setting

@@ -50,7 +50,21 @@ def choose(
     progress: Callable[[float], None] = lambda share: None,
     number: int = 0,
 ) -> Chosen:
-    """The best of `candidates` random sequences of the setting's most trials, improved; another `number`, another one."""
+    """Choose a sequence of outcomes that tells more than random ones: the best of many, improved.
+
+    setting      outcomes and learners; the sequence has the most of its trials
+    candidates   random sequences to choose from
+    tries        attempts to improve the best one, each with one stretch drawn anew
+    progress     called with the share that is done
+    number       another one chooses another sequence
+
+    Returns a Chosen, whose `sample` is the sequence. Raises ValueError for a setting that is not accepted.
+
+    >>> from volatilis.behaviour import Setting, choose
+    >>> chosen = choose(Setting(trials=(60,)), candidates=5, tries=5)
+    >>> len(chosen.sample.y), bool(chosen.score >= chosen.scores.max())
+    (60, True)
+    """
     check(setting)
     if setting.has_contexts():
         raise ValueError("a sequence of outcomes can be chosen only where there are no contexts")

@@ -47,10 +47,13 @@ class Setting(NamedTuple):
     noise            standard deviation of the indicator's noise, in standard deviations of the measure it reflects, over the
                      trials that prediction 1 selects (over all trials a few huge values of S_BF decide, and tell nothing)
     response_noise   standard deviation of people's predictions about their belief's mean, in prior standard deviations
-    subjects, trials the designs to compare
+    subjects, trials   the designs to compare
     fit              for the comparison of learners, fit the learning parameter and the response noise of every candidate;
                      otherwise the best of some values of it, and the noise that suits each. Compared by BIC both times
     sequence         outcomes that everybody sees; empty: everybody has their own random ones
+    level            of the confidence intervals
+    seed             of everything that is random
+    first_window, second_window   which trials the predictions compare
     own              Python files with families and learners of the user's own
     given            how contexts follow one another: random (every one as likely at each trial) or turns; "": random, if any
     """
@@ -196,14 +199,14 @@ def _tried(family: str, learner: str) -> tuple[Learner, ...]:
     if name is None:
         return (given.make({})[0],)
     known = {one.name: one.search for part in freed.learner.chain() for one in parameters(part.name)}
-    found = known[name]
-    if not isinstance(found, Range):
+    search = known[name]
+    if not isinstance(search, Range):
         return (given.make({})[0],)
-    scale, here = found.scale, float(dict(given.learner.fields)[name])  # type: ignore[arg-type]
-    first, last = scale.to(found.first), scale.to(found.last)
-    own = scale.to(min(max(here, found.low), found.high))
-    wide = min(1.5 * first - 0.5 * last, own), max(1.5 * last - 0.5 * first, own)
-    ends = np.clip(wide, scale.to(found.low), scale.to(found.high))
+    scale, here = search.scale, float(dict(given.learner.fields)[name])  # type: ignore[arg-type]
+    first, last = scale.to(search.first), scale.to(search.last)
+    given_place = scale.to(min(max(here, search.low), search.high))
+    wide = min(1.5 * first - 0.5 * last, given_place), max(1.5 * last - 0.5 * first, given_place)
+    ends = np.clip(wide, scale.to(search.low), scale.to(search.high))
     steps = np.linspace(float(ends[0]), float(ends[1]), VALUES)
     return tuple(freed.make({name: scale.back(float(x))})[0] for x in steps)
 

@@ -20,13 +20,13 @@ from volatilis.behaviour.people import Person
 
 
 class Fit(NamedTuple):
-    """The fit of a model to one person.
+    """The fit of a model to one person; `fit` returns it.
 
+    person, label, log_likelihood, responses, evaluations   who, with which model, and how likely how many responses are
     names          the free parameters that vary continuously, in the order of `x`
     values         all free parameters, on their natural scales
     x, covariance  the optimum on the real line, and the inverse of the Hessian there (NaN where it has none)
-    has_prior      whether it is the most plausible point under a prior, or that where the responses are most probable
-    log_prior      of x; 0 without a prior
+    has_prior, log_prior   whether x is the most plausible point under a prior; and the log prior there, 0 without one
     warnings       what must be known before a value is used
     profile        95 % intervals from the profile of the likelihood, where they were requested
     """
@@ -66,6 +66,12 @@ def fit(
     profile   intervals from the profile of the likelihood, besides those from its curvature
 
     Returns a Fit: values, covariance, log likelihood and warnings. Raises ValueError for a person with too few responses.
+
+    >>> from volatilis.behaviour import Model, Source, fit, intervals, read_people
+    >>> model = Model.parse("gaussian:sigma=10,mu_0=150,sigma_0=50", "varsmile:m=free", "gaussian:sd=free")
+    >>> one = fit(model, read_people(Source("people.csv"), model).persons[0], starts=3)
+    >>> round(one.values["m"], 2), [round(number, 2) for number in intervals(one)["m"]]  # its standard error, and 95 %
+    (0.28, [0.09, 0.14, 0.54])
     """
     if starts < 1:
         raise ValueError(f"starts = {starts} is not accepted; it must be a whole number, 1 or more")
@@ -141,7 +147,7 @@ def intervals(fit: Fit, unit: Unit = Unit(0.0, 1.0), level: float = 0.95) -> dic
     unit    the outcome's unit that it was fitted with
     level   the probability that an interval covers
 
-    Returns for each name its standard error and the two ends; NaN where there is no curvature.
+    Returns for each name its standard error and the two ends; NaN where there is no curvature. Raises nothing. Example: `fit`.
     """
     from scipy.special import ndtri
 

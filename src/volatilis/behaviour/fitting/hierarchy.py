@@ -75,7 +75,20 @@ def fit_groups(
     folder: str | os.PathLike[str] | None = None,
     scheduler: str | None = None,
 ) -> list[Group]:
-    """One group per model; all people in the same unit, by default that of all outcomes together. Arguments as of `fit_all`."""
+    """Fit people together: each has parameters of its own, drawn from a distribution that is fitted too.
+
+    models, persons                                  what is fitted to whom
+    starts, seed, workers, progress, folder, scheduler   as for `fit_all`
+    unit                                             the outcome's unit, one for all; None: that of all outcomes together
+
+    Returns a Group for each model. Raises ValueError for options that are not accepted, and where nobody can be fitted.
+
+    >>> from volatilis.behaviour import Model, Source, fit_groups, read_people
+    >>> model = Model.parse("gaussian:sigma=10,mu_0=150,sigma_0=50", "varsmile:m=free", "gaussian:sd=free")
+    >>> (group,) = fit_groups([model], read_people(Source("people.csv"), model).persons[:4], starts=2, workers=1)
+    >>> [round(one.values["m"], 2) for one in group.fits]
+    [0.31, 0.31, 0.32, 0.31]
+    """
     if len(persons) < 2:
         raise ValueError(f"a group needs two people or more, not {len(persons)}; use --method map to fit each person separately")
     unit = unit or models[0].unit(persons)

@@ -50,7 +50,11 @@ class FitOptions(NamedTuple):
 
 
 class Failure(NamedTuple):
-    """Why a person could not be fitted with a model."""
+    """Why a person could not be fitted with a model: `fit_all` returns it in place of a Fit.
+
+    person, label   who, with which model
+    message         why
+    """
 
     person: str
     label: str
@@ -72,9 +76,9 @@ class Job(NamedTuple):
         """A digest of all that decides the fit, but for the sources of this package."""
         unit = self.unit or self.model.unit([self.person])
         prior = resolved(self.prior, [searched(name, unit) for name in self.model.free() if name not in WHOLE])
-        own = sources.user_digest(*self.model.classes())
+        users_sources = sources.user_digest(*self.model.classes())
         ranges = [WHOLE[name] if name in WHOLE else (RANGES[name].scale.name, *RANGES[name][1:]) for name in self.model.free()]
-        settings = (self.starts, self.seed, prior, unit, self.profile, ranges, own)
+        settings = (self.starts, self.seed, prior, unit, self.profile, ranges, users_sources)
         return digest(FORMAT, self.model, self.person, settings)
 
     def run(self) -> Fit | Failure:
@@ -148,6 +152,12 @@ def fit_all(
 
     Returns a Fit for each, or a Failure that says why a person could not be fitted. Raises ValueError for options that are not
     accepted.
+
+    >>> from volatilis.behaviour import Model, Source, fit_all, read_people
+    >>> model = Model.parse("gaussian:sigma=10,mu_0=150,sigma_0=50", "varsmile:m=free", "gaussian:sd=free")
+    >>> fits = fit_all([model], read_people(Source("people.csv"), model).persons[:2], starts=2, workers=1)
+    >>> [(one.person, round(one.values["m"], 2)) for one in fits]
+    [('1', 0.28), ('2', 0.3)]
     """
     options = FitOptions(starts, seed, workers, folder, scheduler)
     with fitter(options, len(models) * len(persons)) as pool:

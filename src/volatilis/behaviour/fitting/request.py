@@ -34,8 +34,12 @@ SHOWN = 8  # people who are listed one by one
 
 
 class FitRequest(NamedTuple):
-    """What is fitted, and how.
+    """What is fitted, and how: the request of `fit_table`, as `volatilis fit` makes it.
 
+    source           the table of people's trials
+    family           what is observed, such as gaussian:sigma=10
+    learners         such as ("varsmile:m=free",): one model each
+    response         how responses arise, such as gaussian:sd=free
     method           ml (maximum likelihood), map (maximum a posteriori, weak priors except those stated) or hierarchical
     priors           such as p_c=0.01:0.5, the range that holds 95 % of the prior
     options          starts, seed, where fits are made, and a folder that keeps finished ones
@@ -84,7 +88,21 @@ class FitResult(NamedTuple):
 
 
 def fit_table(request: FitRequest, progress: Callable[[float], None] = lambda share: None) -> FitResult:
-    """Read, check and fit. People who cannot be fitted are reported in the result; if nobody can be fitted, that is an error."""
+    """Read, check and fit, as `volatilis fit` does. People who cannot be fitted are reported in the result.
+
+    request    what is fitted, and how
+    progress   called with the share that is done
+
+    Returns a FitResult with `fits`, `groups` and `people`. Raises TableError for a table that cannot be used, ValueError if
+    nobody can be fitted.
+
+    >>> from volatilis.behaviour import FitOptions, FitRequest, Source, fit_table
+    >>> options = FitOptions(starts=2, workers=1)
+    >>> family = "gaussian:sigma=10,mu_0=150,sigma_0=50"
+    >>> result = fit_table(FitRequest(Source("people.csv"), family, ("varsmile:m=free",), options=options))
+    >>> len(result.fits), result.fits[0].names
+    (20, ('m', 'sd'))
+    """
     if request.method not in METHODS:
         raise ValueError(f"method = {request.method!r} is not accepted; one of {', '.join(METHODS)} is")
     models = models_of(request.family, request.learners, request.response, request.own)

@@ -42,6 +42,17 @@ def tidy(fits: Sequence[Fit | Failure], groups: Sequence[Group] = ()) -> pd.Data
 
     se, low and high are of 95 % intervals: from the profile where there is one, else from the curvature. With groups, `alone` is
     the value that the person has without the group, and `shrinkage` how much of the value is the group's.
+
+    fits     what `fit_all` returned
+    groups   what `fit_groups` returned, for the same people
+
+    Returns the table. Raises nothing.
+
+    >>> from volatilis.behaviour import Model, Source, fit_all, read_people, tidy
+    >>> model = Model.parse("gaussian:sigma=10,mu_0=150,sigma_0=50", "varsmile:m=free", "gaussian:sd=free")
+    >>> fits = fit_all([model], read_people(Source("people.csv"), model).persons[:2], starts=2, workers=1)
+    >>> tidy(fits)[["person", "parameter", "value"]].round(2).values.tolist()
+    [['1', 'm', 0.28], ['1', 'sd', 9.27], ['2', 'm', 0.3], ['2', 'sd', 8.35]]
     """
     import pandas as pd
 
@@ -155,7 +166,19 @@ def _attributes(settings: Mapping[str, object]) -> dict[str, str]:
 
 
 def save(path: str | os.PathLike[str], data: xr.Dataset) -> None:
-    """Write the Dataset `data` as the netCDF file `path`, which any version of netCDF reads; whole or not at all."""
+    """Write a Dataset as a netCDF file, which any version of netCDF reads; whole or not at all.
+
+    path    the file
+    data    such as `fit_table(...).dataset()`
+
+    Returns nothing. Raises OSError where the file cannot be written.
+
+    >>> import xarray as xr
+    >>> from volatilis.behaviour import load, save
+    >>> save("fits.nc", xr.Dataset({"m": ("person", [0.1, 0.2])}))
+    >>> load("fits.nc")["m"].values
+    array([0.1, 0.2])
+    """
     from volatilis._core.files import whole_file
 
     content = bytes(data.to_netcdf(engine="scipy"))
@@ -164,7 +187,12 @@ def save(path: str | os.PathLike[str], data: xr.Dataset) -> None:
 
 
 def load(path: str | os.PathLike[str]) -> xr.Dataset:
-    """The Dataset that `save` wrote into `path`. Raises OSError for a file that cannot be read."""
+    """Read what `save` wrote.
+
+    path    the netCDF file
+
+    Returns the Dataset. Raises OSError for a file that cannot be read. Example: `save`.
+    """
     import xarray
 
     return xarray.load_dataset(path, engine="scipy")

@@ -30,6 +30,9 @@ Progress = Callable[[str, float], None]
 class PredictRequest(NamedTuple):
     """What to analyse, by the table's own column names.
 
+    family       what is observed, such as gaussian:sigma=10
+    indicator    the column of what was measured, such as a pupil's diameter
+    first_window, second_window   which trials are compared
     source       people's trials. Its responses are their predictions; None: they were not asked for, and the learner must have no
                  free parameters. They are not read where nothing is fitted to them and no confidence is about them
     confidence   how sure they were; with it prediction 1 needs no learner
@@ -56,8 +59,10 @@ class PredictRequest(NamedTuple):
 
 
 class PredictResult(NamedTuple):
-    """The analysis of the people who could be analysed, and what must be known about it.
+    """The analysis of the people who could be analysed, and what must be known about it. `predict` returns it.
 
+    request    what was asked
+    analysis   estimates and verdicts of both predictions
     notes      on catch trials, fits and what is missing
     refused    person -> why they were left out
     values     person -> what was fitted
@@ -84,6 +89,13 @@ def predict(request: PredictRequest, progress: Progress = lambda what, share: No
 
     Returns a PredictResult. A person who cannot be fitted is left out and named in its `refused`. Raises TableError for a table
     that cannot be used, ValueError for windows and levels that are not accepted.
+
+    >>> from volatilis.behaviour import FirstWindow, PredictRequest, SecondWindow, Source, predict
+    >>> family, learner = "gaussian:sigma=10,mu_0=150,sigma_0=50", "varsmile:m=0.1"
+    >>> windows = {"first_window": FirstWindow(least=2), "second_window": SecondWindow(least=2)}
+    >>> request = PredictRequest(Source("people.csv"), family, indicator="outcome", learner=learner, **windows)
+    >>> len(predict(request).refused)  # "outcome" stands here for what was measured, such as a pupil's diameter
+    0
     """
     check_windows(request.first_window, request.second_window)
     check_level(request.level)
@@ -98,6 +110,8 @@ def predict(request: PredictRequest, progress: Progress = lambda what, share: No
     for name, columns in of_person.items():
         if np.isnan(columns.indicator).all():
             refused[name] = "the indicator is missing in all trials"
+        elif np.nanmin(columns.indicator) == np.nanmax(columns.indicator):
+            refused[name] = f"the indicator is {np.nanmin(columns.indicator):g} in all trials, so it tells nothing"
     fits = _fits(request, model, [person for person in people.persons if person.name not in refused], progress)
     observed = _observe_all(request, model, people, fits, of_person, refused, progress)
     windows = (request.first_window, request.second_window)
@@ -249,6 +263,11 @@ def _notes(measured: Mapping[str, Measured], fits: Mapping[str, Fit], observed: 
         listed = ", ".join(f"{warning}: {_people(count)}" for warning, count in counts.most_common())
         what = "the learner's beliefs about their trials rest on such values"
         notes.append(f"the fits of {len(warned)} of {_people(len(fits))} have warnings ({listed}): {what}")
+    if fits:
+        notes.append(
+            "these verdicts take it that people learn as this learner does; volatilis compare tells whether another describes "
+            "their predictions better"
+        )
     return notes
 
 

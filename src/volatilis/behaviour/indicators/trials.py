@@ -105,10 +105,10 @@ def _joined(name: str, parts: Sequence[SubjectTrials]) -> SubjectTrials:
 
 def _outcomes(part: people.Trials) -> tuple[np.ndarray, np.ndarray | None]:
     """Outcomes, NaN where there is none, and the context of each."""
-    values, there = np.asarray(part.values, dtype=float), part.events % RESET == OBSERVE
+    values, observed = np.asarray(part.values, dtype=float), part.events % RESET == OBSERVE
     if values.ndim == 1:
-        return np.where(there, values, np.nan), None
-    return np.where(there, values[:, 1], np.nan), np.where(values[:, 0] >= 0.0, values[:, 0], np.nan)
+        return np.where(observed, values, np.nan), None
+    return np.where(observed, values[:, 1], np.nan), np.where(values[:, 0] >= 0.0, values[:, 0], np.nan)
 
 
 def _missing(part: people.Trials, missing: str) -> str:

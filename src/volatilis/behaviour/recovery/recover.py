@@ -72,8 +72,9 @@ class Estimate(NamedTuple):
 
 
 class Recovery(NamedTuple):
-    """The result of fitting simulated people.
+    """The result of fitting simulated people; `recover` returns it.
 
+    criterion    by which a model is the best
     models       labels
     people       in the table
     truths       all simulated people
@@ -146,6 +147,12 @@ def recover(
     progress          called with what is done and its share
 
     Returns a Recovery. Raises ValueError for a response model that cannot be simulated, and for words that are not accepted.
+
+    >>> from volatilis.behaviour import FitOptions, Model, Source, read_people, recover
+    >>> model = Model.parse("gaussian:sigma=10,mu_0=150,sigma_0=50", "varsmile:m=free", "gaussian:sd=free")
+    >>> people = read_people(Source("people.csv"), model).persons[:2]
+    >>> [one.parameter for one in recover([model], people, FitOptions(starts=2, workers=1)).parameters]
+    ['m', 'sd', 'm', 'sd']
     """
     check_models(models, persons, least=1)
     for model in models:

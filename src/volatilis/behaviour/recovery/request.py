@@ -22,8 +22,12 @@ if TYPE_CHECKING:
 
 
 class RecoverRequest(NamedTuple):
-    """What is simulated and fitted, and how.
+    """What is simulated and fitted, and how: the request of `recover_table`, as `volatilis recover` makes it.
 
+    source           the table of people's trials
+    family           what is observed, such as gaussian:sigma=10
+    learners         such as ("varsmile:m=free", "leaky:omega=free")
+    response         how responses arise, such as gaussian:sd=free
     people           simulated people per learner; None: as many as the table has
     draw             their parameters: fitted, to the person whose trials they get; or drawn from the distribution of all fits
     criterion        by which a model is the best: one of `recover.CRITERIA`
@@ -47,7 +51,20 @@ def recover_table(
     progress: Callable[[str, float], None] = lambda what, share: None,
     notify: Callable[[str], None] = lambda text: None,
 ) -> Recovery:
-    """Read, simulate and fit; `notify` gets a line for each person who is left out."""
+    """Read, simulate and fit, as `volatilis recover` does.
+
+    request    what is simulated and fitted, and how
+    progress   called with what is done and its share
+    notify     called with a line for each person who is left out
+
+    Returns a Recovery. Raises TableError for a table that cannot be used, ValueError for what is not accepted.
+
+    >>> from volatilis.behaviour import FitOptions, RecoverRequest, Source, recover_table
+    >>> family, options = "gaussian:sigma=10,mu_0=150,sigma_0=50", FitOptions(starts=1, workers=1)
+    >>> request = RecoverRequest(Source("people.csv"), family, ("varsmile:m=free",), people=2, options=options)
+    >>> len(recover_table(request).truths)
+    2
+    """
     models = models_of(request.family, request.learners, request.response, request.own)
     persons = people_of(request.source, models, notify).persons
     return recover(models, persons, request.options, request.people, request.draw, request.criterion, progress)

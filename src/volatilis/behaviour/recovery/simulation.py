@@ -34,12 +34,18 @@ def simulate(model: Model, values: Mapping[str, float], person: Person, seed: in
     seed     of the responses; the same seed gives the same ones
 
     Returns the person with the new responses. Raises ValueError for a learner that the response model cannot be used with.
+
+    >>> from volatilis.behaviour import Model, Source, read_people, simulate
+    >>> model = Model.parse("gaussian:sigma=10,mu_0=150,sigma_0=50", "varsmile:m=free", "gaussian:sd=free")
+    >>> person = read_people(Source("people.csv"), model).persons[0]
+    >>> simulate(model, {"m": 0.1, "sd": 8.0}, person, seed=1).parts[0].given[:3].round(1)
+    array([144.9, 286.5, 271.4])
     """
-    own = seed_sequence(seed).spawn(1 + len(person.parts))
-    rng, given = np.random.default_rng(own[0]), np.concatenate([part.given[part.scored] for part in person.parts])
+    seeds = seed_sequence(seed).spawn(1 + len(person.parts))
+    rng, given = np.random.default_rng(seeds[0]), np.concatenate([part.given[part.scored] for part in person.parts])
     middle = 0.5 * float(given.min() + given.max()) if given.size else 0.0
     parts = []
-    for part, key in zip(person.parts, own[1:], strict=True):
+    for part, key in zip(person.parts, seeds[1:], strict=True):
         learner, response = model.make({**part.columns, **values})
         response.check_learner(learner)
         if response.chooses_contexts() and part.learn == CHOSEN:

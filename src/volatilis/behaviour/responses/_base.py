@@ -90,7 +90,25 @@ class ResponseModel(Protocol):
 
 
 def response(cls: C) -> C:
-    """Make a NamedTuple class with `log_response(self, learner, state, given, before)` a response model."""
+    """Make a NamedTuple class with `log_response(self, learner, state, given, before)` a response model.
+
+    cls   the class; its fields are the parameters
+
+    Returns the class. Raises TypeError where it has no `log_response`.
+
+    >>> from typing import NamedTuple
+    >>> import volatilis as vl
+    >>> from volatilis.behaviour import NonNegative, estimate, log_normal, register_response, response, uncertainty
+    >>> @response
+    ... class Hesitant(NamedTuple):  # noisier the less sure the learner is
+    ...     share: NonNegative = 1.0
+    ...     def log_response(self, learner, state, given, before):
+    ...         return log_normal(given, estimate(learner, state, 0), self.share * uncertainty(learner, state, 0))
+    >>> register_response("hesitant", Hesitant)
+    >>> learner = vl.VarSMiLe(vl.Gaussian(sigma=1.0), m=0.1)
+    >>> f'{Hesitant(0.5).log_response(learner, learner.init(), 0.2, float("nan")):.3f}'
+    '-0.306'
+    """
     defined = dir(cls)
     if "log_response" not in defined:
         raise TypeError(f"{cls.__name__} has no method log_response(self, learner, state, given, before)")
@@ -167,14 +185,26 @@ PYTHON_ONLY = (
 
 @compiled_function
 def estimate(learner: LearnerOf[S], state: S, k: int) -> float:
-    """E[theta_k]; before a learner without a belief has seen anything, the prior's."""
+    """E[theta_k]; before a learner without a belief has seen anything, the prior's. For response models of one's own.
+
+    learner, state   as `log_response` gets them
+    k                which element of theta, from 0
+
+    Returns the mean. Raises nothing. Example: `response`.
+    """
     mean = learner.read_mean(state, k)
     return mean if mean == mean else learner.family.mean(state.pi_0, 0, k)
 
 
 @compiled_function
 def uncertainty(learner: LearnerOf[S], state: S, k: int) -> float:
-    """The standard deviation of theta_k."""
+    """The standard deviation of theta_k. For response models of one's own.
+
+    learner, state   as `log_response` gets them
+    k                which element of theta, from 0
+
+    Returns the standard deviation. Raises nothing. Example: `response`.
+    """
     return math.sqrt(learner.read_variance(state, k, learner.read_mean(state, k)))
 
 

@@ -27,6 +27,14 @@ class Softmax(NamedTuple):
 
     An estimate that is exactly 0 or 1, as the leaky integrator's after the first outcome, makes choices impossible: that needs a
     lapse.
+
+    beta   how much the most probable category is preferred
+
+    >>> import volatilis as vl
+    >>> from volatilis.behaviour import Softmax
+    >>> learner = vl.VarSMiLe(vl.Bernoulli(a=3.0, b=1.0), m=0.1)
+    >>> f'{Softmax(beta=2.0).log_response(learner, learner.init(), 1.0, float("nan")):.3f}'
+    '-0.105'
     """
 
     beta: Annotated[NonNegative, Range(LOG, 1e-3, 1e3, 0.3, 5.0)] = 1.0
@@ -105,6 +113,16 @@ class Arms(NamedTuple):
 
     worth_k is the mean of the belief about arm k's outcome, and SD_k its standard deviation, both times the trial's magnitude of
     the arm where magnitudes are given. A bonus above 0 seeks what is uncertain, below 0 avoids it.
+
+    beta     how much the arm of most worth is preferred
+    bonus    how much uncertainty is worth
+    sticky   how much the last choice is preferred, whatever it is worth
+
+    >>> from volatilis.behaviour import Arms, Model
+    >>> Arms(beta=2.0, sticky=0.5).chooses_contexts()
+    True
+    >>> Model.parse("bernoulli", "per-context:varsmile:m=free;contexts=2", "arms:beta=free,sticky=free").free()
+    ('m', 'beta', 'sticky')
     """
 
     beta: Annotated[NonNegative, Range(LOG, 1e-3, 1e3, 0.3, 5.0)] = 1.0

@@ -74,7 +74,18 @@ def check_noise(model: Noisy, learner: Learner) -> None:
 
 @compiled_function
 def log_normal(given: float, mean: float, scale: float) -> float:
-    """log N(given; mean, scale^2)."""
+    """log N(given; mean, scale^2), for response models of one's own.
+
+    given   the response
+    mean    where the density is highest
+    scale   its standard deviation
+
+    Returns the log density. Raises nothing.
+
+    >>> from volatilis.behaviour import log_normal
+    >>> round(log_normal(1.0, 0.0, 2.0), 3)
+    -1.737
+    """
     apart = (given - mean) / scale
     return -0.5 * (apart * apart + LOG_2_PI) - log(scale)
 
@@ -85,6 +96,18 @@ class GaussianNoise(NamedTuple):
 
     With sd alone, maximum likelihood is least squares, the paper's first criterion. Motor noise can be told from sd only where
     the rest of the noise varies.
+
+    sd                the noise that is always there
+    per_uncertainty   how much of it grows with the uncertainty of the belief
+    per_update        how much of it grows with the distance from the last response
+    motor             noise of the hand, apart from the rest
+
+    >>> import volatilis as vl
+    >>> from volatilis.behaviour import GaussianNoise, LaplaceNoise
+    >>> learner = vl.VarSMiLe(vl.Gaussian(sigma=1.0), m=0.1)
+    >>> models = GaussianNoise(sd=0.5), LaplaceNoise(sd=0.5)
+    >>> [f'{model.log_response(learner, learner.init(), 0.2, float("nan")):.3f}' for model in models]
+    ['-0.306', '-0.219']
     """
 
     sd: Noise
@@ -111,7 +134,10 @@ class GaussianNoise(NamedTuple):
 
 @response
 class LaplaceNoise(NamedTuple):
-    """The same with heavier tails: exp(-|response - mean| / b) / (2 b), where b gives the standard deviation s."""
+    """The same with heavier tails: exp(-|response - mean| / b) / (2 b), where b gives the standard deviation s.
+
+    sd, per_uncertainty, per_update, motor   as of `GaussianNoise`, which has an example
+    """
 
     sd: Noise
     per_uncertainty: PerUncertainty = 0.0
@@ -138,7 +164,16 @@ class LaplaceNoise(NamedTuple):
 
 @response
 class UnderBelief(NamedTuple):
-    """The paper's second criterion: the density of the prediction, less a constant bias, under the learner's belief."""
+    """The paper's second criterion: the density of the prediction, less a constant bias, under the learner's belief.
+
+    bias   by how much responses are too high
+
+    >>> import volatilis as vl
+    >>> from volatilis.behaviour import UnderBelief
+    >>> learner = vl.VarSMiLe(vl.Gaussian(sigma=1.0), m=0.1)
+    >>> f'{UnderBelief(bias=0.1).log_response(learner, learner.init(), 0.2, float("nan")):.3f}'
+    '-0.924'
+    """
 
     bias: Annotated[Real, Range(LINEAR, -5.0, 5.0, -0.3, 0.3, unit=True)] = 0.0
 
@@ -163,7 +198,18 @@ class UnderBelief(NamedTuple):
 
 @response
 class Confidence(NamedTuple):
-    """A report of confidence: N(level - slope * log(SD of the belief), sd^2): the surer, the higher."""
+    """A report of confidence: N(level - slope * log(SD of the belief), sd^2): the surer, the higher.
+
+    sd      the noise of the report
+    level   the report where the belief has a standard deviation of 1
+    slope   how much the report falls with the logarithm of that
+
+    >>> import volatilis as vl
+    >>> from volatilis.behaviour import Confidence
+    >>> learner = vl.VarSMiLe(vl.Gaussian(sigma=1.0), m=0.1)
+    >>> f'{Confidence(sd=0.5).log_response(learner, learner.init(), 0.2, float("nan")):.3f}'
+    '-0.306'
+    """
 
     sd: Noise
     level: Annotated[Real, Range(LINEAR, -1e3, 1e3, -2.0, 2.0)] = 0.0
@@ -190,6 +236,14 @@ class CircularNoise(NamedTuple):
 
     s is in the outcome's units, and the standard deviation of noise that is small beside the period. Updates are the short way
     round. Where the belief has no direction, as a uniform prior, any response is as likely as any other.
+
+    sd, per_uncertainty, per_update, motor   as of `GaussianNoise`
+
+    >>> import volatilis as vl
+    >>> from volatilis.behaviour import CircularNoise
+    >>> learner = vl.VarSMiLe(vl.VonMises(8.0, kappa_0=1.0, period=360.0), m=0.1)
+    >>> f'{CircularNoise(sd=20.0).log_response(learner, learner.init(), 350.0, float("nan")):.3f}'
+    '-4.056'
     """
 
     sd: Noise

@@ -39,6 +39,17 @@ class Habits(NamedTuple):
     With probability `stay` the last response is given again, exactly; else, with probability `lapse`, any response on a slider
     of length `span`, equally likely; else what `model` says. The same number as before thus has a probability and any other a
     density: compare models with `stay` only with models with `stay`.
+
+    model   such as GaussianNoise(0.5)
+    lapse   the probability of any response at all
+    stay    the probability of the last response once more
+    span    the length of the slider
+
+    >>> import volatilis as vl
+    >>> from volatilis.behaviour import GaussianNoise, Habits
+    >>> learner = vl.VarSMiLe(vl.Gaussian(sigma=1.0), m=0.1)
+    >>> f'{Habits(GaussianNoise(0.5), lapse=0.1, span=4.0).log_response(learner, learner.init(), 0.2, float("nan")):.3f}'
+    '-0.374'
     """
 
     model: Any  # a ResponseModel; validation takes fields of this kind as they are
@@ -80,7 +91,19 @@ class Habits(NamedTuple):
 
 @response
 class ChoiceHabits(NamedTuple):
-    """A choice with lapses (any of `span` categories, equally likely) and perseveration (the last choice once more) around it."""
+    """A choice with lapses (any of `span` categories, equally likely) and perseveration (the last choice once more) around it.
+
+    model   such as Softmax(2.0)
+    lapse   the probability of any choice at all
+    stay    the probability of the last choice once more
+    span    how many categories there are
+
+    >>> import volatilis as vl
+    >>> from volatilis.behaviour import ChoiceHabits, Softmax
+    >>> learner = vl.VarSMiLe(vl.Bernoulli(), m=0.1)
+    >>> f'{ChoiceHabits(Softmax(2.0), stay=0.3).log_response(learner, learner.init(), 1.0, 1.0):.3f}'
+    '-0.431'
+    """
 
     model: Any  # a ResponseModel; validation takes fields of this kind as they are
     lapse: Lapse = 0.0
@@ -210,14 +233,31 @@ KINDS = (
 
 
 def load_own(paths: Iterable[str]) -> None:
-    """`own_files.load_own`, for response models too."""
+    """Make families, learners and response models of one's own known by name, as the option --own does.
+
+    paths   Python files; each class in them is known by its name in lower case, with dashes
+
+    Returns nothing. Raises FileNotFoundError for a file that is not there, ValueError for one that defines nothing of the kind.
+
+    >>> import pathlib
+    >>> from volatilis.behaviour import load_own
+    >>> text = "import volatilis as vl\\nfrom typing import NamedTuple\\nfrom volatilis.behaviour import log_normal, response\\n"
+    >>> text += "@response\\nclass AtZero(NamedTuple):\\n    sd: float\\n"
+    >>> text += "    def log_response(self, learner, state, given, before):\\n        return log_normal(given, 0.0, self.sd)\\n"
+    >>> _ = pathlib.Path("mine.py").write_text(text)
+    >>> load_own(["mine.py"])
+    """
     own_files.load_own(paths, KINDS)
 
 
 def register_response(name: str, cls: type, **ranges: Range) -> None:
     """Make a class with `@response` known under another name than its own: register_response("round", Rounded).
 
+    name      how it is called in a model's text, such as "round:step=5"
+    cls       the class
     ranges    where parameters are searched; without one a parameter that no other model has gets a wide one, as its field accepts
+
+    Returns nothing. Raises TypeError for a class without `@response`, ValueError for a name that is taken. Example: `response`.
     """
     if not is_response(cls):
         raise TypeError(f"{cls.__name__} is not a response model; put @response above the class")

@@ -42,7 +42,17 @@ def log_between(low: float, high: float, mean: float, scale: float) -> float:
 
 @response
 class TruncatedNoise(NamedTuple):
-    """A slider from low to high, whose responses are those of `GaussianNoise` that lie on it."""
+    """A slider from low to high, whose responses are those of `GaussianNoise` that lie on it.
+
+    low, high                                the ends of the slider
+    sd, per_uncertainty, per_update, motor   as of `GaussianNoise`
+
+    >>> import volatilis as vl
+    >>> from volatilis.behaviour import TruncatedNoise
+    >>> learner = vl.VarSMiLe(vl.Gaussian(sigma=1.0), m=0.1)
+    >>> f'{TruncatedNoise(sd=0.5, low=-1.0, high=1.0).log_response(learner, learner.init(), 0.2, float("nan")):.3f}'
+    '-0.259'
+    """
 
     sd: Noise
     low: Real
@@ -88,7 +98,17 @@ class TruncatedNoise(NamedTuple):
 
 @response
 class CensoredNoise(NamedTuple):
-    """A slider from low to high, where a response of `GaussianNoise` beyond an end is that end."""
+    """A slider from low to high, where a response of `GaussianNoise` beyond an end is that end.
+
+    low, high                                the ends of the slider
+    sd, per_uncertainty, per_update, motor   as of `GaussianNoise`
+
+    >>> import volatilis as vl
+    >>> from volatilis.behaviour import CensoredNoise
+    >>> learner = vl.VarSMiLe(vl.Gaussian(sigma=1.0), m=0.1)
+    >>> f'{CensoredNoise(sd=0.5, low=-1.0, high=1.0).log_response(learner, learner.init(), 1.0, float("nan")):.3f}'
+    '-3.783'
+    """
 
     sd: Noise
     low: Real

@@ -12,9 +12,10 @@ from collections.abc import Callable
 from typing import Any
 
 from volatilis._core.records import Choices, Parameter, Range
-from volatilis.catalogue import FAMILY_RECORDS, LEARNER_RECORDS
+from volatilis.catalogue import FAMILY_RECORDS
 from volatilis.html import Json, data_element, document, filled, resource
-from volatilis.html.explorer import kernels
+from volatilis.html.explorer import kernels, offers
+from volatilis.html.explorer.offers import Offer
 from volatilis.learners._kinds import LearnerRecord
 from volatilis.running.drivers import Outputs
 
@@ -27,14 +28,14 @@ WASM = "'wasm-unsafe-eval'"  # in the page's policy: it may compile WebAssembly,
 
 def page(progress: Callable[[str], None] = lambda name: None) -> str:
     """The whole page; compiles what is not in the cache."""
-    chosen = kernels.pairs()
+    chosen = offers.pairs()
     data = content(chosen, kernels.module(chosen, progress))
     body = filled(__name__, "page.html", data=data_element("explorer-data", data))
     scripts = [resource(__name__, name) for name in SCRIPTS]
     return document("volatilis explorer", resource(__name__, "explorer.css"), scripts, body, WASM)
 
 
-def content(chosen: list[kernels.Pair], module: bytes) -> Json:
+def content(chosen: list[offers.Pair], module: bytes) -> Json:
     """What the scripts need to know: families, learners, how arguments lie in memory, and the module itself."""
     layouts: list[Json] = []
     places: dict[str, int] = {}
@@ -45,7 +46,7 @@ def content(chosen: list[kernels.Pair], module: bytes) -> Json:
         places[pair.symbol] = layouts.index(layout)
     return {
         "families": {name: _family(name) for name in dict.fromkeys(pair.family for pair in chosen)},
-        "learners": {name: _learner(LEARNER_RECORDS[name]) for name in dict.fromkeys(pair.learner for pair in chosen)},
+        "learners": {name: _learner(offers.offers()[name]) for name in dict.fromkeys(pair.learner for pair in chosen)},
         "pairs": places,
         "layouts": layouts,
         "outputs": list(Outputs._fields),
@@ -54,8 +55,8 @@ def content(chosen: list[kernels.Pair], module: bytes) -> Json:
 
 
 def _family(name: str) -> Json:
-    record, example = FAMILY_RECORDS[name], kernels.example_family(name)
-    accepted, inner = example.accepted_numbers(), FAMILY_RECORDS.get(kernels.INNER.get(name, ""))
+    record, example = FAMILY_RECORDS[name], offers.example_family(name)
+    accepted, inner = example.accepted_numbers(), FAMILY_RECORDS.get(offers.INNER.get(name, ""))
     assert accepted is not None  # a world of single numbers
     return {
         "class": record.cls.__name__,
@@ -63,12 +64,14 @@ def _family(name: str) -> Json:
         "observes": record.observes if inner is None else f"{inner.observes}, with outliers",
         "inner": None
         if inner is None
-        else {"name": inner.name, "class": inner.cls.__name__, "fields": [*kernels.WORLDS[inner.name]]},
+        else {"name": inner.name, "class": inner.cls.__name__, "fields": [*offers.WORLDS[inner.name]]},
         "splits": example.splits(),
-        "sliders": {one: slider._asdict() for one, slider in kernels.WORLDS[name].items()},
+        "sliders": {one: slider._asdict() for one, slider in offers.WORLDS[name].items()},
         "words": {one.name: one.accepts for one in (*(inner.parameters if inner else ()), *record.parameters)},
         "whole": accepted.whole,
+        "fixed": dict(offers.FIXED.get(name, {})),
         "least": accepted.low if math.isfinite(accepted.low) and name != "vonmises" else None,
+        "most": accepted.high if accepted.whole and name != "categorical" and math.isfinite(accepted.high) else None,
         "names": list(example.parameter_names()),
         "size": None if name == "categorical" else example.size(),
         "rows": example.rows(),
@@ -77,17 +80,20 @@ def _family(name: str) -> Json:
     }
 
 
-def _learner(record: LearnerRecord) -> Json:
+def _learner(offer: Offer) -> Json:
+    record = offer.record
+    title = _title(record) + (" (original)" if record.original else "")
     return {
         "class": record.cls.__name__,
-        "title": _title(record) + (" (original)" if record.original else ""),
+        "title": f"{title}, p_c unknown" if offer.averaged else title,
         "sentence": record.sentence,
         "keeps": record.keeps,
-        "parameters": [_parameter(record, one) for one in record.parameters],
+        "inner": record.name if offer.averaged else None,
+        "parameters": [_parameter(offer, one) for one in record.parameters if not (offer.averaged and one.name == "p_c")],
         "readouts": list(record.readouts),
         "samples": record.samples,
         "made_for": record.made_for is not None,
-        "change": change_rule(record),
+        "change": "learned" if offer.averaged else change_rule(offer),
     }
 
 
@@ -96,7 +102,7 @@ def _title(record: LearnerRecord) -> str:
     return record.title if len(record.title) > 3 else record.name.replace("-", " ").capitalize()
 
 
-def _parameter(record: LearnerRecord, one: Parameter) -> Json:
+def _parameter(offer: Offer, one: Parameter) -> Json:
     low = high = scale = None
     if isinstance(one.search, Range):
         low, high, scale = one.search.low, one.search.high, one.search.scale.name
@@ -108,18 +114,18 @@ def _parameter(record: LearnerRecord, one: Parameter) -> Json:
         "default": default,
         "from_family": one.from_family,
         "accepts": one.accepts,
-        "shown": one in kernels.shown(record),
-        "value": kernels.middle(one, 3),
+        "shown": one in offer.shown(),
+        "value": offers.middle(one, 3),
         "low": low,
         "high": high,
         "scale": scale,
     }
 
 
-def change_rule(record: LearnerRecord) -> str | None:
+def change_rule(offer: Offer) -> str | None:
     """How the Shannon surprise gets its p_c from the parameters: p_c itself, or m / (1 + m); None where there is none."""
-    learner = next(one for name in kernels.WORLDS if (one := kernels.example_learner(record, kernels.example_family(name))))
-    values, p = {one.name: kernels.middle(one, 3) for one in kernels.shown(record)}, learner.change_probability()
+    learner = next(one for name in offers.WORLDS if (one := offers.example_learner(offer, offers.example_family(name))))
+    values, p = {one.name: offers.middle(one, 3) for one in offer.shown()}, learner.change_probability()
     if math.isnan(p):
         return None
     rules = {"p_c": values.get("p_c"), "m": values["m"] / (1.0 + values["m"]) if "m" in values else None}

@@ -16,7 +16,7 @@ const SCALES = {
   log: { to: Math.log, back: Math.exp },
   logit: { to: (p) => Math.log(p / (1 - p)), back: (x) => 1 / (1 + Math.exp(-x)) },
 };
-let controlCount = 0;
+let controlCount = 0; // from 0 whenever all are built anew: a control keeps its id, and with it the focus
 
 function slider({ label, hint = "", value, low, high, scale, disabled = false, changed }) {
   if (value < low && scale !== "whole") low = scale === "log" ? value / 20 : 2 * value; // data in other units
@@ -81,6 +81,28 @@ function worldControls(state, update) {
   return parts;
 }
 
+function swatchOf(prepared, dots = false) {
+  // A piece of a line as it is drawn, or of the dots.
+  const swatch = element("canvas", { class: "swatch", width: 56, height: 12, "aria-hidden": "true" });
+  requestAnimationFrame(() => {
+    const pen = swatch.getContext("2d");
+    prepared(pen);
+    pen.beginPath();
+    if (dots) for (const x of [12, 28, 44]) { pen.moveTo(x, 6); pen.arc(x, 6, 3.2, 0, 7); }
+    else { pen.moveTo(0, 6); pen.lineTo(56, 6); }
+    if (dots) pen.fill(); else pen.stroke();
+  });
+  return swatch;
+}
+
+function legendItems(state) {
+  const item = (swatch, text) => element("li", {}, swatch, element("span", { text }));
+  const truth = (pen) => { pen.strokeStyle = cssColour("--ink"); pen.lineWidth = 2; pen.setLineDash([]); };
+  const items = [item(swatchOf((pen) => { pen.fillStyle = cssColour("--soft"); }, true), "observed")];
+  if (!state.table) items.push(item(swatchOf(truth), "truth"));
+  return [...items, ...state.learners.map((one, slot) => item(swatchOf((pen) => stroke(pen, slot, 4)), PAGE.learners[one.learner].title))];
+}
+
 function learnerControls(state, update) {
   const parts = [], family = state.world.family;
   const names = Object.keys(PAGE.learners).filter((one) => isDefined(one, family));
@@ -91,9 +113,9 @@ function learnerControls(state, update) {
   state.learners.forEach((given, slot) => {
     const spec = completeLearner(given, state.world.p_c, state.told && !state.table), record = PAGE.learners[spec.learner];
     const options = names.map((name) => [name, PAGE.learners[name].title]);
-    const swatch = element("canvas", { class: "swatch", width: 56, height: 12, "aria-hidden": "true" });
+    const swatch = swatchOf((pen) => stroke(pen, slot, 4));
     const head = element("div", { class: "learner-head" }, swatch, choice({ label: `Learner ${slot + 1}`, hidden: true, value: spec.learner, options, changed: (name) => update((s) => { s.learners[slot] = { learner: name, values: {} }; }, true) }));
-    if (state.learners.length > 1) head.append(element("button", { type: "button", class: "quiet", "aria-label": `Remove learner ${slot + 1}, ${record.title}`, text: "×", onclick: () => update((s) => { s.learners.splice(slot, 1); s.picture = Math.min(s.picture, s.learners.length - 1); }, true) }));
+    if (state.learners.length > 1) head.append(element("button", { type: "button", class: "quiet", id: `remove-${slot}`, "aria-label": `Remove learner ${slot + 1}, ${record.title}`, text: "×", onclick: () => update((s) => { s.learners.splice(slot, 1); s.picture = Math.min(s.picture, s.learners.length - 1); }, true) }));
     const part = element("fieldset", { class: "learner" }, element("legend", { class: "unseen", text: `Learner ${slot + 1}: ${record.title}` }), head);
     for (const one of record.parameters.filter((parameter) => parameter.shown)) {
       const told = state.told && !state.table && (one.name === "p_c" || (one.name === "m" && record.change === "m"));
@@ -101,7 +123,6 @@ function learnerControls(state, update) {
       if (!told) part.append(slider({ label: nameOf(one.name), hint: `${one.name}: ${one.accepts}`, value: Number(spec.values[one.name].toPrecision(6)), ...clean, scale: one.scale, changed: (x) => update((s) => { s.learners[slot] = { learner: spec.learner, values: { ...s.learners[slot].values, [one.name]: x } }; }) }));
     }
     parts.push(part);
-    requestAnimationFrame(() => { const pen = swatch.getContext("2d"); stroke(pen, slot, 4); pen.beginPath(); pen.moveTo(0, 6); pen.lineTo(56, 6); pen.stroke(); });
   });
   if (state.learners.length < 4) parts.push(element("button", { type: "button", id: "add-learner", text: "Add a learner", onclick: () => update((s) => { s.learners.push({ learner: names.find((one) => !s.learners.some((other) => other.learner === one)) ?? names[0], values: {} }); }, true) }));
   return parts;
@@ -119,6 +140,6 @@ function tableControls(state, update) {
   parts.push(box);
   parts.push(choice({ label: "A missing outcome", value: table.missing, options: [["error", "is an error"], ["elapse", "means that time passes"], ["skip", "is left out"]], changed: (name) => update((s) => { s.table.missing = name; }, true) }));
   if (table.groups && table.groups.length > 1) parts.push(choice({ label: "Shown", value: String(table.group), options: table.groups.slice(0, 500).map((one, i) => [String(i), one.name.join(", ")]), changed: (i) => update((s) => { s.table.group = Number(i); s.first = 0; }, true) }));
-  parts.push(element("button", { type: "button", text: "Back to made-up worlds", onclick: () => update((s) => { s.table = null; s.first = 0; }, true) }));
+  parts.push(element("button", { type: "button", id: "leave-table", text: "Back to made-up worlds", onclick: () => update((s) => { s.table = null; s.first = 0; }, true) }));
   return parts;
 }

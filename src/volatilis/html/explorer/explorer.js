@@ -21,7 +21,7 @@ function say(text, kind = "told") {
 function compute() {
   memory.clear();
   const { world } = state, specs = state.learners.map((one) => completeLearner(one, world.p_c, state.told && !state.table));
-  const base = { family: world.family, familyValues: world.values, specs, seed: state.seed, element: state.element, picture: Math.min(state.picture, specs.length - 1), cursor: state.cursor, placed: {} };
+  const base = { family: world.family, familyValues: world.values, specs, seed: state.seed, element: state.element, picture: Math.min(state.picture, specs.length - 1), cursor: state.cursor, placed: {}, p_c: state.table || world.changes ? null : world.p_c };
   if (state.table) return computeTable(base);
   const sample = sampleWorld(world), ys = sample.y.slice();
   for (const [t, value] of Object.entries(state.placed)) ys[t] = value;
@@ -45,7 +45,7 @@ function computeTable(base) {
   const steps = Uint8Array.from(events.slice(0, last));
   steps[0] |= RESET;
   results[base.picture].hypotheses = runOnce(memory, base.specs[base.picture], base.family, base.familyValues, ys.slice(0, last), steps, generatorKey(seedWords(base.seed, group.name)), true).hypotheses;
-  return { ...base, ys, events, results, whole, table: { ...table, name: table.data.name }, theta: null, changed: null, first, last };
+  return { ...base, ys, events, results, whole, table: { ...table, name: table.data.name, separator: table.data.separator, singles: table.data.header.length === 1, gaps: missingWords(table) }, theta: null, changed: null, first, last };
 }
 
 function refresh() {
@@ -71,9 +71,11 @@ function draw() {
   view.cursor = state.cursor === null ? null : Math.min(state.cursor, view.last - 1);
   view.shown = playing === null ? view.last : Math.min(view.last, playing);
   places = drawObservations($("panel-observations"), view);
-  drawMeasure($("panel-bayes-factor"), view, "log_bayes_factor_surprise", { factor: 1 / Math.LN10, text: (x) => `10${[...String(x)].map((c) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[c] ?? "⁻").join("")}`, least: -1 });
+  drawMeasure($("panel-bayes-factor"), view, "log_bayes_factor_surprise", { of: (x) => x / Math.LN10, powers: true, least: -1 });
   drawMeasure($("panel-shannon"), view, "shannon_surprise");
   drawMeasure($("panel-rate"), view, "adaptation_rate", { low: -0.04, high: 1.04 });
+  $("learned").hidden = !view.results.some((one) => one.columns.change_probability);
+  if (!$("learned").hidden) drawMeasure($("panel-learned"), view, "change_probability", { of: Math.log10, powers: true, low: -5.2, high: 0, truth: view.p_c });
   drawRunLengths($("panel-run-length"), view);
   timing.draw = performance.now() - start;
   readouts();
@@ -94,42 +96,49 @@ function readouts() {
 }
 
 function squaredError(one) {
-  let sum = 0;
+  let sum = 0, count = 0; // not where there is no estimate yet
   const circle = view.family === "vonmises" ? view.familyValues.period : null;
   for (let t = 0; t < view.ys.length; t++) {
     let apart = one.columns.mean[t * one.size + view.element] - view.theta[t][view.element];
     if (circle) apart -= circle * Math.round(apart / circle);
-    sum += apart * apart;
+    if (Number.isFinite(apart)) { sum += apart * apart; count += 1; }
   }
-  return shortNumber(Number((sum / view.ys.length).toPrecision(3)));
+  return count ? shortNumber(Number((sum / count).toPrecision(3))) : "–";
 }
 
 function labelsWithNumbers(specs) {
-  return specs.map((one) => PAGE.learners[one.learner].title + (one.values.n ? ` ${one.values.n}` : ""));
+  return specs.map((one) => {
+    const [title, ...more] = PAGE.learners[one.learner].title.split(",");
+    return [one.values.n ? `${title} ${one.values.n}` : title, ...more].join(",");
+  });
 }
 
 // --- controls --------------------------------------------------------------------------------------------------------------
 
 function buildControls() {
   const focused = document.activeElement?.id;
+  controlCount = 0;
   $("world").replaceChildren(...worldControls(state, update));
   $("learners").replaceChildren(...learnerControls(state, update));
   $("table").replaceChildren(...(state.table ? tableControls(state, update) : []));
-  $("presets").hidden = state.table !== null;
+  $("presets").hidden = $("clear-placed").hidden = $("placing").hidden = state.table !== null;
+  $("legend").replaceChildren(...legendItems(state));
   $("world-title").textContent = state.table ? "What is observed" : "World";
   const names = state.world.family === "categorical" ? Array.from({ length: state.world.values.k }, (_, i) => `p[${i}]`) : PAGE.families[state.world.family].names;
   const shows = [];
   if (names.length > 1) shows.push(choice({ label: "Parameter", value: String(state.element), options: names.map((name, i) => [String(i), name]), changed: (i) => update((s) => { s.element = Number(i); }) }));
   shows.push(choice({ label: "Run lengths of", value: String(state.picture), options: state.learners.map((one, i) => [String(i), `${i + 1}: ${PAGE.learners[one.learner].title}`]), changed: (i) => update((s) => { s.picture = Number(i); }) }));
   $("shows").replaceChildren(...shows);
-  if (focused && $(focused)) $(focused).focus();
+  // A button that took itself away gives the focus to what stands nearest.
+  const nearest = { "leave-table": "file", "add-learner": `remove-${state.learners.length - 1}` }[focused] ?? "add-learner";
+  if (focused) ($(focused) ?? $(nearest))?.focus();
 }
 
 function applyPreset(name, more = {}) {
   const preset = PRESETS[name];
   state.world = completeWorld({ ...preset.world, ...more.world, values: { ...preset.world.values, ...more.world?.values } });
   state.learners = structuredClone(more.learners ?? preset.learners);
-  Object.assign(state, { told: true, placed: {}, element: 0, picture: more.picture ?? 0, cursor: more.cursor ?? null, first: 0, table: null, preset: name });
+  Object.assign(state, { told: true, placed: {}, element: preset.element ?? 0, picture: more.picture ?? 0, cursor: more.cursor ?? null, first: 0, table: null, preset: name });
   $("preset").value = name;
   $("preset-about").textContent = preset.about;
   buildControls();
@@ -161,7 +170,7 @@ function fromAddress() {
 // --- placing observations --------------------------------------------------------------------------------------------------
 
 function acceptedValue(x) {
-  const record = PAGE.families[view.family], most = view.family === "categorical" ? view.familyValues.k - 1 : view.family === "bernoulli" ? 1 : Infinity;
+  const record = PAGE.families[view.family], most = view.family === "categorical" ? view.familyValues.k - 1 : record.most ?? Infinity;
   if (view.family === "vonmises") return Number(around(x, view.familyValues.period).toPrecision(6));
   if (record.whole) return Math.min(most, Math.max(0, Math.round(x)));
   return Math.max(record.least ?? -Infinity, Number(x.toPrecision(6)));
@@ -224,7 +233,7 @@ function play() {
 function useTable(text, name) {
   const data = parseTable(text, name), { outcome, by } = guessColumns(data), j = data.header.indexOf(outcome);
   state.table = { data, outcome, by, missing: "error", group: 0, groups: null };
-  const known = data.rows.map((row) => row[j].trim()).filter((one) => !MISSING.includes(one.toLowerCase())).map(Number).filter(Number.isFinite);
+  const known = data.rows.map((row) => row[j].trim()).filter((one) => !MISSING.includes(one.toLowerCase())).map(asNumber).filter(Number.isFinite);
   if (known.length > 2) Object.assign(state.world, guessWorld(known));
   state.learners = FIRST_LEARNERS.map((one) => completeLearner(one, 0.05, true));
   Object.assign(state, { placed: {}, cursor: null, first: 0, element: 0, picture: 0 });
@@ -245,7 +254,7 @@ async function takeFile(file) {
   if (!file) return;
   try {
     if (file.size > 2e8) throw tooLong(file.name, MOST_ROWS);
-    useTable(await file.text(), file.name);
+    useTable(decoded(new Uint8Array(await file.arrayBuffer()), file.name), file.name);
   } catch (error) {
     if (!(error instanceof TableError)) throw error;
     if (!view?.table) { state.table = null; buildControls(); }

@@ -1,85 +1,25 @@
-"""What the explorer runs: every learner with every family that it offers, compiled for browsers, and how arguments lie in memory.
-
-Nothing here knows a learner by name: the records say which there are and what their parameters accept. A family is offered where
-`WORLDS` says how its page looks, and worlds.js how it is sampled.
-"""
+"""What the explorer runs: every learner with every family that it offers, compiled for browsers, and how they lie in memory."""
 
 from __future__ import annotations
 
 import math
-import warnings
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
-from volatilis import learners
 from volatilis._compiler import wasm
 from volatilis._core.fields import DERIVED
-from volatilis._core.records import Parameter, Range
-from volatilis.catalogue import FAMILY_RECORDS, LEARNER_RECORDS
 from volatilis.families._base import Beliefs, Family, prior_beliefs
 from volatilis.families._circular import set_vector, unit_vector
-from volatilis.families._kinds import FamilyRecord
 from volatilis.html import Json
+from volatilis.html.explorer.offers import FEW, OTHER_WORLDS, WORLDS, Pair, example_family, example_learner, offers
 from volatilis.learners._base import Learner
-from volatilis.learners._kinds import LearnerRecord
 from volatilis.learners._one_belief import OneBelief
 from volatilis.running import drivers
 from volatilis.special import bessel_ratio, log, log_1p, scaled_bessel
 
 READOUTS = ("mean", "variance", "run_length")  # and with them all others
-FEW, MANY = 3, 30  # numbers of hypotheses that tell which arrays grow with them
-
-
-class Slider(NamedTuple):
-    """A number that the page lets one move: where it starts, and how far it goes on which scale."""
-
-    value: float
-    low: float
-    high: float
-    scale: str = "log"  # or linear, logit, whole
-
-
-# Families that the page offers, with the parameters of the first world that it shows of each
-WORLDS: Mapping[str, Mapping[str, Slider]] = {
-    "gaussian": {"sigma": Slider(0.5, 0.01, 500), "mu_0": Slider(0, -500, 500, "linear"), "sigma_0": Slider(1, 0.01, 1000)},
-    "gaussian-unknown-variance": {
-        "mu_0": Slider(0, -500, 500, "linear"),
-        "kappa_0": Slider(0.1, 0.001, 10),
-        "alpha_0": Slider(3, 0.6, 50),
-        "beta_0": Slider(1, 0.001, 1000),
-    },
-    "bernoulli": {"a": Slider(1, 0.05, 20), "b": Slider(1, 0.05, 20)},
-    "categorical": {"k": Slider(4, 2, 8, "whole"), "s": Slider(0.5, 0.02, 20)},
-    "poisson": {"shape": Slider(2, 0.1, 50), "rate": Slider(0.2, 0.005, 20)},
-    "exponential": {"shape": Slider(3, 0.1, 50), "rate": Slider(5, 0.005, 500)},
-    "vonmises": {
-        "kappa": Slider(8, 0.1, 500),
-        "mu_0": Slider(0, -180, 360, "linear"),
-        "kappa_0": Slider(0, 0, 20, "linear"),
-        "period": Slider(360, 1, 360, "linear"),
-    },
-    "contaminated": {
-        "sigma": Slider(0.3, 0.01, 500),
-        "mu_0": Slider(0, -500, 500, "linear"),
-        "sigma_0": Slider(1.5, 0.01, 1000),
-        "p_o": Slider(0.05, 0.0005, 0.5),
-    },
-}
-# A family that is made of another one, and which that is here
-INNER = {"contaminated": "gaussian"}
-# Other values of the same parameters, not those that layouts are read off: tests compare these too
-OTHER_WORLDS: Mapping[str, Mapping[str, float]] = {
-    "gaussian": {"sigma": 10.0, "mu_0": 150.0, "sigma_0": 87.0},
-    "gaussian-unknown-variance": {"mu_0": -2.0, "kappa_0": 0.5, "alpha_0": 2.0, "beta_0": 4.0},
-    "bernoulli": {"a": 0.4, "b": 2.0},
-    "categorical": {"k": 3, "s": 2.0},
-    "poisson": {"shape": 0.7, "rate": 0.05},
-    "exponential": {"shape": 1.5, "rate": 0.3},
-    "vonmises": {"kappa": 40.0, "mu_0": -1.0, "kappa_0": 0.7, "period": 24.0},
-    "contaminated": {"sigma": 10.0, "mu_0": 150.0, "sigma_0": 87.0, "p_o": 0.02},
-}
 
 
 # --- drivers beside that of a sequence -----------------------------------------------------------------------------------
@@ -112,79 +52,6 @@ def derive_contaminated(family: Any, beliefs: Beliefs, out: np.ndarray, column: 
 DERIVE = {"vonmises": derive_vonmises, "contaminated": derive_contaminated}
 
 
-# --- what is offered ------------------------------------------------------------------------------------------------------
-
-
-class Pair(NamedTuple):
-    """A learner with a family: the name of its function, an example, and what the page knows of it."""
-
-    symbol: str
-    learner: str
-    family: str
-    example: Learner
-    more: Learner  # the same with more hypotheses
-
-
-def family_records() -> list[FamilyRecord]:
-    return [record for name, record in FAMILY_RECORDS.items() if name in WORLDS]
-
-
-def learner_records() -> list[LearnerRecord]:
-    """Those whose parameters are numbers that can be searched, are the family's, or have defaults."""
-    own = (record for record in learners.records() if not record.combines)  # without those of a user of this process
-    return [record for record in own if all(_is_known(one) for one in record.parameters)]
-
-
-def _is_known(one: Parameter) -> bool:
-    return one.default is not None or one.from_family or one.search is not None
-
-
-def example_family(name: str, values: Mapping[str, float] | None = None) -> Family:
-    given = {one: slider.value for one, slider in WORLDS[name].items()} if values is None else values
-    if name not in INNER:
-        return FAMILY_RECORDS[name].cls(**given)
-    within = {one: given[one] for one in WORLDS[INNER[name]]}
-    own = {one: value for one, value in given.items() if one not in within}
-    return FAMILY_RECORDS[name].cls(FAMILY_RECORDS[INNER[name]].cls(**within), **own)
-
-
-def example_learner(record: LearnerRecord, family: Family, n: int = FEW) -> Learner | None:
-    """The learner with values from the middle of where searches start; None where it is not defined for the family.
-
-    Nor where it warns, as Exact Bayes does with outliers: the page would show as exact what is not.
-    """
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        try:
-            return record.make(family, {one.name: middle(one, n) for one in shown(record)})
-        except (TypeError, ValueError, UserWarning):
-            return None
-
-
-def shown(record: LearnerRecord) -> list[Parameter]:
-    """The parameters that the page shows: those without a default that are not the family's."""
-    return [one for one in record.parameters if one.default is None and not one.from_family]
-
-
-def middle(one: Parameter, n: int) -> float:
-    if isinstance(one.search, Range):
-        scale = one.search.scale
-        return scale.back(0.5 * (scale.to(one.search.first) + scale.to(one.search.last)))
-    return n
-
-
-def pairs() -> list[Pair]:
-    found = []
-    for family_record in family_records():
-        family = example_family(family_record.name)
-        for record in learner_records():
-            example, more = (example_learner(record, family, n) for n in (FEW, MANY))
-            if example is not None and more is not None:
-                symbol = f"{record.name}__{family_record.name}".replace("-", "_")
-                found.append(Pair(symbol, record.name, family_record.name, example, more))
-    return found
-
-
 # --- compiled -------------------------------------------------------------------------------------------------------------
 
 
@@ -214,7 +81,9 @@ def module(chosen: list[Pair], progress: Callable[[str], None] = lambda name: No
 
 
 def derived_fields(family: Any) -> list[str]:
-    return [name for name, default in type(family)._field_defaults.items() if default is DERIVED]
+    """The numbers that a family computes from its parameters; not a family within, whose parameters are the same."""
+    derived = (name for name, default in type(family)._field_defaults.items() if default is DERIVED)
+    return [name for name in derived if not isinstance(getattr(family, name), tuple)]
 
 
 # --- how arguments lie in memory -------------------------------------------------------------------------------------------
@@ -224,7 +93,7 @@ def layout(pair: Pair) -> Json:
     """The learner and its state: for each number its kind and name, for each array its kind, its shape and how it begins."""
     family = pair.example.family
     other = example_family(pair.family, {**OTHER_WORLDS[pair.family], **_one_more(pair.family)})
-    wide = example_learner(LEARNER_RECORDS[pair.learner], other, FEW)
+    wide = example_learner(offers()[pair.learner], other, FEW)
     assert wide is not None
     few, many, wider = pair.example.init(0), _roomy(pair.more), wide.init(0)
     learner = _node(pair.example, pair.more, wide, family)
@@ -259,5 +128,6 @@ def _node(value: Any, more: Any, wide: Any, family: Family) -> Json:
 
 
 def _is_prior(beliefs: Beliefs, family: Family) -> bool:
-    prior = prior_beliefs(family, beliefs.nu.size)
+    """Whether every column is the prior; of a bank of states, side by side, all of each."""
+    prior = prior_beliefs(family, beliefs.nu.shape[-1])
     return bool((beliefs.chi == prior.chi).all() and (beliefs.nu == prior.nu).all())

@@ -84,11 +84,18 @@ function familyFields(memory, name, node, values) {
 }
 
 function layTuple(words, node, values) {
+  // A part that has no values of its own takes those of the whole, by name.
   for (const [name, one] of Object.entries(node.fields)) {
-    if (one.fields) layTuple(words, one, values[name]);
-    else if (one.array) words.array(one.array, one.shape, values[name]);
+    if (one.fields) layTuple(words, one, { ...values, ...values[name] });
+    else if (one.array) words.array(one.array, one.shape, repeated(values[name] ?? one.begins, one.shape));
     else words[one.number](values[name] ?? one.value ?? 0);
   }
+}
+
+function repeated(given, shape) {
+  // Where learners stand side by side, a number or a row is that of each of them.
+  const row = typeof given === "number" ? [given] : given;
+  return row ? Array.from({ length: shape.reduce((a, b) => a * b, 1) }, (_, i) => row[i % row.length]) : null;
 }
 
 class Runner {
@@ -118,7 +125,7 @@ class Runner {
     this.progress = this.words.array("i8", [1]);
     const some = this.full ? rows : 0;
     this.out = {};
-    const sizes = { means: rows * this.size, variances: some * this.size, log_p: some, log_p_0: some, gamma: some, run_length: rows, log_outliers: PAGE.families[family].splits ? some : 0 };
+    const sizes = { means: rows * this.size, variances: some * this.size, log_p: some, log_p_0: some, gamma: some, run_length: rows, p_c: record.change === "learned" ? rows : 0, log_outliers: PAGE.families[family].splits ? some : 0 };
     for (const name of PAGE.outputs) this.out[name] = this.words.array("f8", [sizes[name] ?? 0]);
     this.words.lay();
     for (const bank of this.banks) this._fillPrior(bank);
@@ -139,15 +146,20 @@ class Runner {
       }
     }
   }
-  _fillPrior(bank) {
-    const words = new Words(this.memory);
-    layTuple(words, this.familyNode, this.fields);
-    words.put({ ...bank.chi });
-    words.put({ ...bank.nu });
-    words.call(`prior__${symbolOf(this.familyName)}`);
+  _fillPrior({ chi, nu }) {
+    // Of states side by side, those of each.
+    const parts = nu.shape.length > 1 ? nu.shape[0] : 1, of = (one, k) => ({ ...one, shape: one.shape.slice(parts > 1 ? 1 : 0), place: one.place + (k * one.length * 8) / parts });
+    for (let k = 0; k < parts; k++) {
+      const words = new Words(this.memory);
+      layTuple(words, this.familyNode, this.fields);
+      words.put(of(chi, k));
+      words.put(of(nu, k));
+      words.call(`prior__${symbolOf(this.familyName)}`);
+    }
   }
   seed(key) {
-    if (this.state.random) this.memory.view(this.state.random)[0] = key;
+    const random = this.state.random ?? this.state.members?.random;
+    if (random) this.memory.view(random)[0] = key;
   }
   load(values, events) {
     const integer = this.ys.kind === "i8", ys = this.memory.view(this.ys);
@@ -194,9 +206,19 @@ class Runner {
   }
   hypotheses(visit) {
     // Every hypothesis about the last change: its run length and its weight.
+    if (this.state.members) return this._sharedHypotheses(visit);
     const lengths = this.memory.view(this.state.run_lengths);
     if (!this.state.weights) return visit(lengths[this.state.i ?? 0], 1);
     const weights = this.memory.view(this.state.weights), n = Number(this.memory.view(this.state.count)[0]);
     for (let i = 0; i < n; i++) if (weights[i] > 1e-3) visit(lengths[i], weights[i]);
+  }  _sharedHypotheses(visit) {
+    // Of learners side by side, each with its share: the weight that each run length has in all of them.
+    const { members, shares } = this.state, sums = new Map();
+    const [lengths, weights, counts, share] = [members.run_lengths, members.weights, members.count, shares].map((one) => this.memory.view(one));
+    share.forEach((part, k) => {
+      for (let i = k * this.room; i < k * this.room + Number(counts[k]); i++) sums.set(lengths[i], (sums.get(lengths[i]) ?? 0) + part * weights[i]);
+    });
+    sums.forEach((weight, length) => { if (weight > 1e-3) visit(length, weight); });
+    return undefined;
   }
 }

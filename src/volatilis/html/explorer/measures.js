@@ -14,22 +14,25 @@ function measuresOf(raw, p) {
   // mean and variance per element; the rest one number per observation
   const columns = { mean: raw.means, variance: raw.variances, run_length: raw.run_length };
   if (!raw.gamma.length) return { mean: raw.means, run_length: raw.run_length };
-  const length = raw.gamma.length, stay = Math.log1p(-p), change = Math.log(p);
+  const length = raw.gamma.length, learned = raw.p_c.length > 0; // p_c may be learned: then it differs at every step
   for (const name of ["bayes_factor_surprise", "log_bayes_factor_surprise", "shannon_surprise"]) columns[name] = new Float64Array(length);
   columns.adaptation_rate = raw.gamma;
   columns.log_predictive = new Float64Array(length);
   for (let t = 0; t < length; t++) {
-    const log = raw.log_p_0[t] - raw.log_p[t], predictive = logAddExp(stay + raw.log_p[t], change + raw.log_p_0[t]);
+    const log = raw.log_p_0[t] - raw.log_p[t], p_c = learned ? raw.p_c[t] : p;
+    const predictive = logAddExp(Math.log1p(-p_c) + raw.log_p[t], Math.log(p_c) + raw.log_p_0[t]);
     columns.log_bayes_factor_surprise[t] = log;
     columns.bayes_factor_surprise[t] = Math.exp(log);
     columns.log_predictive[t] = predictive;
     columns.shannon_surprise[t] = -predictive;
   }
   if (raw.log_outliers.length) columns.outlier_probability = raw.log_outliers.map((log, t) => Math.exp(log - columns.log_predictive[t]));
+  if (learned) columns.change_probability = raw.p_c;
   return columns;
 }
 const MEASURES = ["mean", "variance", "run_length", "bayes_factor_surprise", "log_bayes_factor_surprise", "shannon_surprise", "adaptation_rate", "log_predictive"];
-const measuresWith = (family) => (PAGE.families[family].splits ? [...MEASURES, "outlier_probability"] : MEASURES);
+const ALL_MEASURES = [...MEASURES, "outlier_probability", "change_probability"];
+const measuresWith = (family, specs) => ALL_MEASURES.filter((one) => (one === "outlier_probability" ? PAGE.families[family].splits : one === "change_probability" ? specs.some((spec) => PAGE.learners[spec.learner].inner) : true));
 
 function runOnce(memory, spec, familyName, familyValues, ys, events, key, withHypotheses) {
   // A whole sequence at once, with the hypotheses after every step as a list of (step, run length, weight).

@@ -126,7 +126,7 @@ function extent(numbers, pad = 0.06) {
 
 function drawObservations(canvas, view) {
   const frame = prepare(canvas, true), { pen, box } = frame, across = horizontal(box, view), k = view.element;
-  const shares = view.family === "bernoulli" || view.family === "categorical", apart = view.family === "categorical" || view.family === "exponential" || k > 0;
+  const shares = ["bernoulli", "categorical", "transitions"].includes(view.family), apart = view.family === "categorical" || view.family === "exponential" || (k > 0 && !shares);
   const estimates = view.results.flatMap((one) => { const part = []; for (let t = view.first; t < view.last; t++) part.push(one.columns.mean[t * one.size + k]); return part; });
   const truth = view.theta ? view.theta.slice(view.first, view.last).map((one) => one[k]) : [];
   const seen = []; // not those of steps without an observation
@@ -186,14 +186,19 @@ function cursor({ pen, box }, across, view) {
   pen.stroke();
 }
 
-function drawMeasure(canvas, view, measure, { low = null, high = null, factor = 1, text = shortNumber, least = 0 } = {}) {
+const powerOfTen = (x) => `10${[...String(x)].map((c) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[c] ?? "⁻").join("")}`;
+
+function drawMeasure(canvas, view, measure, { low = null, high = null, of = (x) => x, powers = false, least = 0, truth = null } = {}) {
   const frame = prepare(canvas, false), { pen, box } = frame, across = horizontal(box, view), seen = [];
-  for (const one of view.results) if (one.columns[measure]) for (let t = view.first; t < view.last; t++) seen.push(one.columns[measure][t] * factor);
+  for (const one of view.results) if (one.columns[measure]) for (let t = view.first; t < view.last; t++) seen.push(of(one.columns[measure][t]));
   const [a, b] = extent(seen);
   const scale = scaleOf(low ?? Math.min(a, least), high ?? Math.max(b, 1), box);
-  const ticks = factor === 1 ? null : niceTicks(scale.low, scale.high, 3).filter(Number.isInteger);
-  verticalAxis(frame, scale, { text, ticks });
-  clipped(frame, () => view.results.forEach((one, slot) => { if (one.columns[measure]) { stroke(pen, slot, 1.4); line(pen, across, scale, view, (t) => one.columns[measure][t] * factor); } }));
+  const ticks = powers ? niceTicks(scale.low, scale.high, 3).filter(Number.isInteger) : null;
+  verticalAxis(frame, scale, { text: powers ? powerOfTen : shortNumber, ticks });
+  clipped(frame, () => {
+    if (truth !== null) { pen.strokeStyle = cssColour("--ink"); pen.lineWidth = 1.2; pen.setLineDash([]); steps(pen, across, scale, view, () => of(truth)); }
+    view.results.forEach((one, slot) => { if (one.columns[measure]) { stroke(pen, slot, 1.4); line(pen, across, scale, view, (t) => of(one.columns[measure][t])); } });
+  });
   cursor(frame, across, view);
 }
 

@@ -49,6 +49,19 @@ const PRESETS = {
     world: { family: "poisson", values: { shape: 1.5, rate: 0.1 }, p_c: 0.03, length: 200, seed: 1 },
     learners: learnersOf(["exact-bayes"], ["merge", { n: 3 }], ["message-passing", { n: 5 }]),
   },
+  unknown: {
+    title: "Not knowing how often the world changes",
+    about: "One learner is told how often the world changes, one is not: it weighs 20 values, from 1 in 100,000 to 1 in 2, by how well each predicts. The picture of what it learns is below the adaptation rate.",
+    world: { family: "gaussian", values: { sigma: 0.5, mu_0: 0, sigma_0: 2 }, p_c: 0.1, length: 400, seed: 2 },
+    learners: learnersOf(["averaged-merge", { n: 3 }], ["merge", { n: 3 }], ["leaky", { omega: 0.8 }]),
+  },
+  transitions: {
+    title: "What comes after what",
+    about: "Two symbols, as tones in a row. The probability of each depends on the one before, and these probabilities change together. Choose which of the four to look at.",
+    world: { family: "transitions", values: { s: 0.7 }, p_c: 0.01, length: 400, seed: 3 },
+    learners: learnersOf(["exact-bayes"], ["merge", { n: 3 }], ["leaky", { omega: 0.95 }]),
+    element: 1,
+  },
   directions: {
     title: "Directions on a circle",
     about: "Angles in degrees: 359 and 1 are neighbours.",
@@ -59,11 +72,12 @@ const PRESETS = {
 const FIRST_LEARNERS = learnersOf(["exact-bayes"], ["merge", { n: 3 }], ["varsmile"]);
 
 function firstValues(family) {
-  return Object.fromEntries(Object.entries(PAGE.families[family].sliders).map(([name, one]) => [name, one.value]));
+  const { fixed, sliders } = PAGE.families[family];
+  return { ...fixed, ...Object.fromEntries(Object.entries(sliders).map(([name, one]) => [name, one.value])) };
 }
 
 function completeWorld(world) {
-  return { p_c: 0.03, oddballs: 0, length: 200, seed: 1, changes: null, levels: null, ...world, values: { ...firstValues(world.family), ...world.values } };
+  return { p_c: 0.03, oddballs: 0, length: 200, seed: 1, changes: null, levels: null, ...world, values: { ...firstValues(world.family), ...world.values, ...PAGE.families[world.family].fixed } };
 }
 
 function completeLearner(one, p_c, told) {

@@ -7,7 +7,7 @@ function labelsOf(specs) {
     return count === 1 ? plain : `${plain}_${count}`;
   });
 }
-const python = (x) => (Number.isInteger(x) ? `${x}.0` : String(x));
+const python = (x) => (/^-?\d+$/.test(String(x)) ? `${x}.0` : String(x));
 const isWhole = (name) => name === "k" || name === "n";
 const pythonFields = (values) => Object.entries(values).map(([name, x]) => `${name}=${isWhole(name) ? x : python(x)}`).join(", ");
 const commandFields = (values) => Object.entries(values).map(([name, x]) => `${name}=${x}`).join(",");
@@ -31,6 +31,7 @@ function familyInCommand(family, values) {
 
 function learnerInPython(spec, family, familyValues) {
   const record = PAGE.learners[spec.learner];
+  if (record.inner) return `vl.Averaged(vl.${record.class}(family, ${pythonFields({ p_c: 0.1, ...spec.values })}), p_c="unknown")`;
   if (!record.made_for) return `vl.${record.class}(family, ${pythonFields(spec.values)})`;
   const shared = record.parameters.filter((one) => one.from_family && one.name in familyValues).map((one) => [one.name, familyValues[one.name]]);
   return `vl.${record.class}(${pythonFields({ ...Object.fromEntries(shared), ...spec.values })})`;
@@ -61,9 +62,13 @@ function asPython(view) {
     text.push("for label, trace in traces.items():", "    print(label, trace.mean[-1], trace.run_length[-1])");
     return text.join("\n") + "\n";
   }
-  const { name, outcome, by, missing, groups } = view.table;
-  const types = by.length ? `, dtype={${by.map((one) => `${JSON.stringify(one)}: str`).join(", ")}}` : "";
-  text.push(`table = pd.read_csv(${JSON.stringify(name)}, sep=None, engine="python"${types})`);
+  const { name, outcome, by, missing, groups, separator, singles, gaps } = view.table, options = ['encoding="utf-8-sig"'];
+  if (separator !== ",") options.push(`sep=${JSON.stringify(separator)}`);
+  if (singles) options.push("skip_blank_lines=False");
+  if (gaps.length) options.push(`na_values={${JSON.stringify(outcome)}: ${JSON.stringify(gaps).replaceAll(",", ", ")}}`);
+  if (by.length) options.push(`dtype={${by.map((one) => `${JSON.stringify(one)}: str`).join(", ")}}`);
+  text.push(`table = pd.read_csv(${JSON.stringify(name)}, ${options.join(", ")})`);
+  for (const one of by) text.push(`table[${JSON.stringify(one)}] = table[${JSON.stringify(one)}].str.strip()`);
   if (sampling) {
     const tuple = (group) => `(${group.name.map((one) => `${JSON.stringify(one)},`).join(" ")})`;
     text.push(`seeds = {  # those of "volatilis run --seed ${seed}"`, ...groups.map((one) => `    ${tuple(one)}: [${seedWords(seed, one.name).join(", ")}],`), "}");
@@ -77,7 +82,7 @@ function asPython(view) {
 
 function asCommand(view) {
   const { family, familyValues, specs, seed } = view, labels = labelsOf(specs), file = view.table ? view.table.name : "observations.csv";
-  const words = ["volatilis", "run", shellQuoted(file)];
+  const words = ["volatilis", "run", shellQuoted(file.startsWith("-") ? `./${file}` : file)];
   if (view.table) {
     if (view.table.outcome !== "outcome") words.push("--outcome", shellQuoted(view.table.outcome));
     if (view.table.by.length) words.push("--by", shellQuoted(view.table.by.join(",")));
@@ -86,11 +91,11 @@ function asCommand(view) {
   }
   words.push("--family", shellQuoted(familyInCommand(family, familyValues)));
   specs.forEach((one, i) => {
-    const label = labels[i] === one.learner.replaceAll("-", "_") ? "" : `${labels[i]}=`;
-    words.push("--learner", shellQuoted(`${label}${one.learner}:${commandFields(one.values)}`));
+    const { inner } = PAGE.learners[one.learner], label = !inner && labels[i] === one.learner.replaceAll("-", "_") ? "" : `${labels[i]}=`;
+    words.push("--learner", shellQuoted(`${label}${inner ? `averaged:${inner}` : one.learner}:${commandFields(inner ? { ...one.values, p_c: "unknown" } : one.values)}`));
   });
   const defined = specs.some((one) => PAGE.learners[one.learner].readouts.includes("gamma"));
-  words.push("--measures", (defined ? measuresWith(family) : ["mean", "run_length"]).join(","), "--seed", String(seed), "--out", "surprise.csv");
+  words.push("--measures", (defined ? measuresWith(family, specs) : ["mean", "run_length"]).join(","), "--seed", String(seed), "--out", "surprise.csv");
   const command = words.join(" ") + "\n";
   return view.table ? command : `cat > observations.csv <<'END'\noutcome\n${view.ys.join("\n")}\nEND\n${command}`;
 }

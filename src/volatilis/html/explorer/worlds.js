@@ -86,6 +86,10 @@ const SAMPLERS = {
   categorical: { theta: (v, u) => dirichletDraw(v.s, v.k, u), y: (th, v, u) => categoryDraw(th, u) },
   poisson: { theta: (v, u) => [gammaDraw(v.shape, u) / v.rate], y: (th, v, u) => poissonDraw(Math.min(th[0], 1e4), u) },
   exponential: { theta: (v, u) => [gammaDraw(v.shape, u) / v.rate], y: (th, v, u) => -Math.log(1 - u()) / Math.max(th[0], 1e-12) },
+  transitions: { // p[0|0], p[1|0], p[0|1], p[1|1]; the first symbol has no other before it
+    theta: (v, u) => [...dirichletDraw(v.s, v.k, u), ...dirichletDraw(v.s, v.k, u)],
+    y: (th, v, u, before) => (before === undefined ? (u() < 0.5 ? 0 : 1) : categoryDraw(th.slice(before * v.k, (before + 1) * v.k), u)),
+  },
   vonmises: {
     theta: (v, u) => [around((circleDraw((2 * Math.PI * v.mu_0) / v.period, v.kappa_0, u) * v.period) / (2 * Math.PI), v.period)],
     y: (th, v, u) => around((circleDraw((2 * Math.PI * th[0]) / v.period, v.kappa, u) * v.period) / (2 * Math.PI), v.period),
@@ -101,7 +105,7 @@ function sampleWorld(world) {
     if (change) now = world.levels ? [world.levels[world.changes.filter((c) => c <= t).length]] : sampler.theta(world.values, dice(world.seed, t, 1));
     const isOdd = dice(world.seed, t, 2)() < (world.values.p_o ?? world.oddballs);
     const source = isOdd && !sampler.odd ? sampler.theta(world.values, dice(world.seed, t, 3)) : now;
-    const value = isOdd && sampler.odd ? sampler.odd(world.values, dice(world.seed, t, 3)) : sampler.y(source, world.values, dice(world.seed, t, 4));
+    const value = isOdd && sampler.odd ? sampler.odd(world.values, dice(world.seed, t, 3)) : sampler.y(source, world.values, dice(world.seed, t, 4), y[t - 1]);
     y.push(Number(value.toPrecision(6)));
     theta.push(now);
     changed.push(change && t > 0);
