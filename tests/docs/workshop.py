@@ -18,8 +18,8 @@ import types
 from typing import Any
 
 SIZE = 1 << 20
-# what a reader has done already: git and pip need a network
-HEADING = "git() { :; }\npip() { :; }\nset -e -o pipefail\n"
+# What a reader has done already: git and pip need a network. head reads to the end, so that no writer is ended by a closed pipe.
+HEADING = 'git() { :; }\npip() { :; }\nhead() { command head "$@" && cat > /dev/null; }\nset -e -o pipefail\n'
 
 
 def ask(place: str, words: list[str]) -> int:
