@@ -2,6 +2,7 @@
 
 Unit Gaussian noise. After 300 observations the level shifts; the delay is from the first shifted observation to the alarm, that
 one included, over 400 sequences (KSWIN: 60) less those with an alarm before, with its standard error; 2,000 where none rings.
+"Alarm before" is how many of 400 others had one.
 Every threshold is set so that, while nothing changes, alarms begin at the same rate (onsets per observation, 400 of them, of
 ADWIN and PageHinkley 200); levels before and after are unknown to all but CUSUM, which is told both and the sign. River's
 detectors start anew after an alarm, as they do by themselves; ADWIN looks at every observation (clock=1). KSWIN compares ranks
@@ -20,7 +21,7 @@ import numpy as np
 
 import volatilis as vl
 from volatilis.changepoints import Rate
-from volatilis.changepoints.calibration import alarms_at, statistics_of, threshold_for
+from volatilis.changepoints.thresholds import alarms_at, rule_for, statistics_of
 
 BEFORE, AFTER, SEQUENCES, SHIFTS = 300, 2000, 400, (0.5, 1.0, 1.5, 2.0, 3.0)
 LEARNER = vl.Merge(vl.Gaussian(1.0, 0.0, 3.0), 0.001, 20)
@@ -122,10 +123,20 @@ def delays(rings: Rings, shift: float, count: int = SEQUENCES) -> str:
     return " ± ".join(f"{x:,.0f}" if x >= 100 else f"{x:.{digits}g}" for x, digits in ((mean, 3), (error, 2)))
 
 
+def early(rings: Rings, count: int = SEQUENCES) -> str:
+    """The share of sequences with an alarm among the observations before a shift: the same for all if the rates are."""
+    rng = np.random.default_rng(8)
+    return f"{np.mean([rings(rng.normal(size=BEFORE)).any() for _ in range(count)]):.0%}"
+
+
 def ours(rule: vl.AlarmRule, quiet: np.ndarray, rate: float) -> list[str]:
     parts = [statistics_of(LEARNER, rule, part) for part in np.array_split(quiet, -(-quiet.size // 50_000))]
-    rule = rule.with_threshold(threshold_for(rule, parts, rate))
-    return [delays(lambda y: alarms_at(rule, statistics_of(LEARNER, rule, y)), s) for s in SHIFTS]
+    rule = rule_for(rule, parts, rate)
+
+    def rings(y: np.ndarray) -> np.ndarray:
+        return alarms_at(rule, statistics_of(LEARNER, rule, y))
+
+    return [*(delays(rings, s) for s in SHIFTS), early(rings)]
 
 
 def rows_of(rate: float) -> list[list[str]]:
@@ -134,12 +145,13 @@ def rows_of(rate: float) -> list[list[str]]:
     rows.append(["adaptation rate", *ours(vl.AlarmRule(0.5, "adaptation_rate"), quiet, rate)])
     window = 200 if rate > 5e-4 else 400
     level = level_for(lambda h: glr(quiet, h, window), rate, 1.0, 40.0)
-    rows.append([f"generalised likelihood ratio, window {window}", *(delays(lambda y: glr(y, level, window), s) for s in SHIFTS)])
+    found = [*(delays(lambda y: glr(y, level, window), s) for s in SHIFTS), early(lambda y: glr(y, level, window))]
+    rows.append([f"generalised likelihood ratio, window {window}", *found])
     told = []
     for s in SHIFTS:
-        level = level_for(lambda h, s=s: cusum(quiet, h, s), rate, 0.1, 40.0)
-        told.append(delays(lambda y, s=s, level=level: cusum(y, level, s), s))
-    return [*rows, ["CUSUM, told both laws", *told], *river_rows(rate, quiet)]
+        told_level = level_for(lambda h, s=s: cusum(quiet, h, s), rate, 0.1, 40.0)
+        told.append(delays(lambda y, s=s, level=told_level: cusum(y, level, s), s))
+    return [*rows, ["CUSUM, told both laws", *told, ""], *river_rows(rate, quiet)]
 
 
 def river_rows(rate: float, quiet: np.ndarray) -> list[list[str]]:
@@ -156,14 +168,18 @@ def river_rows(rate: float, quiet: np.ndarray) -> list[list[str]]:
     for name, make, low, high in (("river ADWIN", adwin, 0.05, 50.0), ("river PageHinkley", page_hinkley, 1.0, 1e4)):
         level = level_for(lambda h, make=make: river(functools.partial(make, h), quiet[: quiet.size // 2]), rate, low, high)
         chosen = functools.partial(make, level)
-        rows.append([name, *(delays(lambda y, chosen=chosen: river(chosen, y, 0), s) for s in SHIFTS)])
+        rings: Rings = functools.partial(lambda chosen, y: river(chosen, y, 0), chosen)
+        rows.append([name, *(delays(rings, s) for s in SHIFTS), early(rings)])
     some = quiet[: quiet.size // 2]
     rates = {k: rate_of(kswin(some, k, 1)) for k in range(12, 24)}
     least = min((k for k, r in rates.items() if r <= rate), default=24)
     alpha = float(np.sqrt(stats.ks_2samp(range(30), range(least, 30 + least)).pvalue * _p_below(least)))
     measured = f"river KSWIN, measured rate 1/{1 / max(rates[least], 1e-9):,.0f}"
-    rows.append([measured, *(delays(lambda y: river(lambda: drift.KSWIN(alpha=alpha, seed=1), y, 0), s, 60) for s in SHIFTS)])
-    return rows
+
+    def by_ranks(y: np.ndarray) -> np.ndarray:
+        return river(lambda: drift.KSWIN(alpha=alpha, seed=1), y, 0)
+
+    return [*rows, [measured, *(delays(by_ranks, s, 60) for s in SHIFTS), early(by_ranks, 60)]]
 
 
 def _p_below(least: int) -> float:
@@ -215,8 +231,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--write", action="store_true", help="write docs/results/alarms.md")
     parser.add_argument("--rates", default="1000,10000", help="one false alarm in so many observations")
+    parser.add_argument("--seeds", type=int, help="the rate after calibrating with so many seeds on data from the model, instead")
     parser.add_argument("--calibrated", action="store_true", help="whether calibrated rates hold, instead of delays")
     options = parser.parse_args()
+    if options.seeds:
+        for rate in (1.0 / float(text) for text in options.rates.split(",")):
+            found = [vl.calibrate(LEARNER, false_alarms=rate, seed=seed).simulated for seed in range(options.seeds)]
+            times = [one.value / rate for one in found if one is not None]
+            print(f"one in {round(1 / rate):,}: {min(times):.2f} to {max(times):.2f} times the target", flush=True)
+        return
     if options.calibrated:
         print("| observations | threshold from | rate on the log, of target | rate in fresh ones, of target |\n|---|---|---|---|")
         for row in calibrated_rows(1.0 / float(options.rates.split(",")[0])):
@@ -226,7 +249,10 @@ def main() -> None:
     lines = ["# How soon an alarm rings", "", f"Made by `python -m benchmarks.alarms --write`. {words}"]
     for rate in (1.0 / float(text) for text in options.rates.split(",")):
         lines += ["", f"## One false alarm in {round(1 / rate):,} observations: mean delay", ""]
-        lines += ["| statistic | " + " | ".join(f"{s:g} sigma" for s in SHIFTS) + " |", "|---" * (len(SHIFTS) + 1) + "|"]
+        lines += [
+            "| statistic | " + " | ".join(f"{s:g} sigma" for s in SHIFTS) + " | alarm before |",
+            "|---" * (len(SHIFTS) + 2) + "|",
+        ]
         lines += ["| " + " | ".join(row) + " |" for row in rows_of(rate)]
         print("\n".join(lines), flush=True)
     if options.write:

@@ -18,6 +18,9 @@ WORLDS = {
     "Exponential, p_c = 0.05": (vl.Exponential(3.0, 1.0), 0.05),
     "Bernoulli, p_c = 0.05": (vl.Bernoulli(), 0.05),
     "Categorical, p_c = 0.05": (vl.Categorical(4), 0.05),
+    "Directions, p_c = 0.05": (vl.VonMises(10.0, 0.0, 0.5, 360.0), 0.05),
+    "Contaminated Gaussian, p_c = 0.05": (vl.Contaminated(vl.Gaussian(1.0, 0.0, 5.0), 0.05, 2.0), 0.05),
+    "Autoregression, p_c = 0.05": (vl.AutoRegression(1, 0.1, 4.0, 6.0, 20.0, 25.0), 0.05),
     "Vectors, p_c = 0.05": (vl.MultivariateGaussian([[1.0, 0.3], [0.3, 1.0]], [0.0, 0.0], [[9.0, 0.0], [0.0, 9.0]]), 0.05),
 }
 
@@ -29,7 +32,7 @@ def main() -> None:
     arguments = parser.parse_args()
     print("| model | data sets with any warning | the most frequent |\n|---|---|---|")
     for name, (family, p_c) in WORLDS.items():
-        learner, counts, sets_with_one = vl.VarSMiLe(family, p_c / (1.0 - p_c)), Counter[str](), 0
+        learner, counts, sets_with_one = vl.Merge(family, p_c, 20), Counter[str](), 0
         for seed in range(arguments.sets):
             y = vl.ChangingEnvironment(family, p_c).sample(arguments.length, seed=seed).y
             kinds = {misfit.kind for misfit in vl.check(learner, y, p_c=p_c).misfits}

@@ -136,12 +136,13 @@ def long_run_rows(repeats: int) -> list[Row]:
 
 
 def world_rows(repeats: int) -> list[Row]:
-    """Families of other worlds beside the Gaussian, per step of Merge with 20 hypotheses, on the same observations."""
+    """Families of other worlds beside the Gaussian, per step with 20 hypotheses, on the same observations."""
     family, y = gaussian(100_000)
 
-    def per_step(one: Any, values: np.ndarray) -> float:
-        return median_seconds(lambda: vl.run(vl.Merge(one, 0.01, 20), values), repeats) / values.size
+    def per_step(one: Any, values: np.ndarray, learner: Any = vl.Merge) -> float:
+        return median_seconds(lambda: vl.run(learner(one, 0.01, 20), values), repeats) / values.size
 
+    passing = vl.MessagePassing
     plain, around = per_step(family, y), vl.VonMises(1.0 / family.sigma**2, period=2 * np.pi)
     contaminated = per_step(vl.Contaminated(family, 0.01), y)
     given, arms = vl.Merge(vl.Given(family, 2), 0.01, 20), np.random.default_rng(0).integers(0, 2, y.size)
@@ -149,6 +150,12 @@ def world_rows(repeats: int) -> list[Row]:
     return [
         at_most("Merge(n=20), VonMises; Gaussian", per_step(around, y), plain, 4),
         at_most("Merge(n=20), Contaminated Gaussian; Gaussian", contaminated, plain, 3),
+        at_most(
+            "MessagePassing(n=20), Contaminated Gaussian; Gaussian",
+            per_step(vl.Contaminated(family, 0.01), y, passing),
+            per_step(family, y, passing),
+            3,
+        ),
         at_most("Merge(n=20), Given(Gaussian, 2); Gaussian", in_context, plain, 1.5),
         *averaged_rows(repeats),
     ]
@@ -173,7 +180,20 @@ def stream_rows(repeats: int) -> list[Row]:
     stream = vl.Stream(vl.VarSMiLe(family, 0.01))
     ours = median_seconds(partial(step_through, stream.update, values), repeats) / len(values)
     adwin = at_most("Stream.update, VarSMiLe; river ADWIN update", ours, peers.river_adwin(values, repeats=repeats), 5)
-    return [adwin, *recent_rows(repeats), *number_rows(repeats)]
+    arms = np.random.default_rng(0).integers(0, 2, y.size).tolist()
+    in_context = vl.Stream(vl.VarSMiLe(vl.Given(family, 2), 0.01))
+
+    def with_contexts() -> None:
+        for value, arm in zip(values, arms, strict=True):
+            in_context.update(value, given=arm)
+
+    given = at_most(
+        "Stream.update(y, given=x), VarSMiLe, Given(Gaussian, 2); Stream.update, Gaussian",
+        median_seconds(with_contexts, repeats) / len(values),
+        ours,
+        10,
+    )
+    return [adwin, given, *recent_rows(repeats), *number_rows(repeats)]
 
 
 def recent_rows(repeats: int) -> list[Row]:

@@ -124,9 +124,17 @@ def _is_for_learners(cls: type) -> bool:
 
 
 def plain(text: str) -> str:
-    """A sentence of a docstring as Markdown: what stands in backticks is code, nothing else means anything."""
-    pieces = re.split(r"(`[^`]+`)", text)
-    return "".join(one if one.startswith("`") else re.sub(r"([\\*<>\[\]$#_])", r"\\\1", one) for one in pieces)
+    """A sentence of a docstring as Markdown: `code`, links to docs/PAGE.md, and nothing else that means anything."""
+    pieces = re.split(r"(`[^`]+`|\bdocs/[\w/-]+\.md\b)", text)
+    return "".join(_marked(one) for one in pieces)
+
+
+def _marked(piece: str) -> str:
+    if piece.startswith("`"):
+        return piece
+    if re.fullmatch(r"docs/[\w/-]+\.md", piece):
+        return f"[{piece}](../../{piece.removeprefix('docs/')})"
+    return re.sub(r"([\\*<>\[\]$#_])", r"\\\1", piece)
 
 
 def body(doc: str, depth: int = 0) -> str:

@@ -25,6 +25,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "volatilis"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_js_files = ["site.js"]
 html_show_sourcelink = False
 toc_object_entries_show_parents = "hide"  # "update()", not "volatilis.Stream.update()", beside a page
 html_theme_options = {
@@ -36,7 +37,9 @@ html_theme_options = {
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
-html_sidebars = {"index": []}
+html_context = {"default_mode": "auto"}  # light or dark as the reader's system has it
+# Pages without others beside them need no list of them
+html_sidebars = {name: [] for name in ("index", "explorer", "contributing", "changelog", "release-notes/*", "search", "genindex")}
 
 # Pages of the repository that lie outside docs/, and where the site has them
 INCLUDED = {"CONTRIBUTING.md": "contributing", "CHANGELOG.md": "changelog", "README.md": "index"}

@@ -9,13 +9,14 @@ import numpy as np
 import volatilis as vl
 
 WIDTH, HEIGHT, BARS, SECONDS = 760.0, 260.0, 70.0, 12.0
+BEGUN = 5.0  # seconds that have passed when the page opens: nobody looks at an empty picture first
 STYLE = """
 .dot { fill: #8a8f96; opacity: 0; animation: appear 12s linear infinite; }
 .bar { fill: #d55e00; opacity: 0; animation: appear 12s linear infinite; }
 .truth { fill: none; stroke: #8a8f96; stroke-width: 1.2; stroke-dasharray: 2 3; }
 .estimate { fill: none; stroke: #0a84d0; stroke-width: 2.4; }
-.words { font: 13px system-ui, sans-serif; fill: #7b828a; }
-.curtain { animation: uncover 12s linear infinite; }
+.words { font: 17px system-ui, sans-serif; fill: #7b828a; }
+.curtain { animation: uncover 12s linear -5s infinite; }
 @keyframes appear { 0%, 1% { opacity: 0; } 2%, 97% { opacity: 1; } 100% { opacity: 0; } }
 @keyframes uncover { 0% { transform: scaleX(0); } 90%, 100% { transform: scaleX(1); } }
 @media (prefers-reduced-motion: reduce) { .dot, .bar { animation: none; opacity: 1; } .curtain { animation: none; } }
@@ -35,7 +36,7 @@ def picture() -> str:
 
     surprise = np.clip(trace.log_bayes_factor_surprise, 0.0, None)
     bars = (BARS - 16.0) * surprise / surprise.max()
-    delays = 0.9 * SECONDS * np.arange(y.size) / y.size - SECONDS * 0.015
+    delays = 0.9 * SECONDS * np.arange(y.size) / y.size - SECONDS * 0.015 - BEGUN
     dots = "".join(
         f'<circle class="dot" cx="{a:.1f}" cy="{b:.1f}" r="2.3" style="animation-delay:{d:.2f}s"/>'
         for a, b, d in zip(x, up(y), delays, strict=True)
@@ -55,8 +56,8 @@ def picture() -> str:
         f'<clipPath id="seen"><rect class="curtain" x="0" y="0" width="{WIDTH:.0f}" height="{HEIGHT:.0f}"/></clipPath>'
         f'<g clip-path="url(#seen)"><polyline class="truth" points="{steps}"/>{dots}'
         f'<polyline class="estimate" points="{line}"/>{columns}</g>'
-        f'<text class="words" x="12" y="16">what is seen, what is believed</text>'
-        f'<text class="words" x="12" y="{HEIGHT - BARS + 6.0:.0f}">surprise</text></svg>\n'
+        f'<text class="words" x="12" y="18">what is seen, what is believed</text>'
+        f'<text class="words" x="12" y="{HEIGHT - BARS + 8.0:.0f}">surprise</text></svg>\n'
     )
 
 

@@ -14,11 +14,9 @@ from collections.abc import Iterator
 import pytest
 
 from tests.helpers.workshop import OwnCache, Workshop
+from tests.versions import CORE
 
 os.environ.setdefault("MPLBACKEND", "Agg")
-
-# What computes. `make test-all` runs these folders with the lowest and the newest versions of everything.
-CORE = ("_compiler", "contracts", "families", "fuzz", "learners", "oracles", "running", "special")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib import pyplot
 
 import volatilis as vl
-from volatilis.plots.checks import draw_errors
+from volatilis.plots.estimates import draw_errors
 
 IMAGE = pathlib.Path(__file__).parents[1] / "images" / "does-it-fit.png"
 

@@ -58,6 +58,23 @@ def test_the_second_start_is_warm_and_has_the_same_bits(workshop: Workshop) -> N
     assert not list(workshop.cache.glob("*.partial"))
 
 
+def test_a_stream_compiles_what_it_needs(own_cache: OwnCache) -> None:
+    """A step with an observation; one without where missing observations are accepted, or at the first gap or reset."""
+    learner = vl.Leaky(vl.Gaussian(1.0), 0.5)
+    own_cache.forget()
+    stream = vl.Stream(learner)
+    assert stream.update(1.0).mean == 1.0
+    assert len(own_cache.kernels()) == 1
+    stream.reset()
+    assert len(own_cache.kernels()) == 2
+    assert stream.update(3.0).mean == 3.0
+    for kernel in own_cache.kernels():
+        kernel.unlink()
+    own_cache.forget()
+    vl.Stream(learner, missing="elapse")
+    assert len(own_cache.kernels()) == 2
+
+
 # --- a cache that is damaged, not writable, shared ---------------------------------------------------------------------
 
 
@@ -209,6 +226,24 @@ def test_all_that_is_marked_as_compiled_is_in_the_key_or_told_by_its_byte_code()
     outside = {function.__module__ for function in compiled_code_of_volatilis() if not is_source(function.__module__)}
     # whose functions no source calls: their byte code is in the key of what is compiled with them
     assert outside <= {"volatilis.paper.published.code", "volatilis.watching.warm_up"}
+
+
+def test_keys_are_the_same_in_every_process(workshop: Workshop) -> None:
+    """Texts in a set stand in another order in each; what only Python calls is no part of a key."""
+    program = """
+        import json
+        from volatilis._compiler import cache
+        from volatilis.watching.warm_up import WarmUp
+
+        def chooses(name):
+            return name in {"one", "two", "three", "four", "five"}
+
+        print(json.dumps([cache._fingerprint(value, set()) for value in (chooses, WarmUp)]))
+    """
+    first, second = (workshop.run(program, PYTHONHASHSEED=seed) for seed in ("1", "2"))
+    assert first == second
+    assert "two" in first[0]
+    assert "check_model" not in first[1]
 
 
 def compiled_code_of_volatilis() -> list[Any]:

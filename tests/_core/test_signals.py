@@ -45,7 +45,7 @@ def lines(path: pathlib.Path) -> int:
 
 SLOW = ("--family", "gaussian:sigma=1,sigma_0=3", "--learner", "exact:p_c=0.0001,cutoff=0", "--measures", "all")
 FIT = ("--family", FAMILY_TEXT, "--learner", "varsmile:m=free", "--starts", "3000", "--workers", "2", "--store", "store")
-KEPT = "What is done is kept in {}; the same command goes on from there."
+KEPT = "Finished work is kept in {}; the same command continues from there."
 CASES = {
     "run": Case(
         ("run", "long.csv", *SLOW, "--out", "out.csv"),

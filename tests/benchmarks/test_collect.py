@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+import io
 import pathlib
 
+import numpy as np
 import pandas as pd
 import pytest
+from PIL import Image
 
 from benchmarks import collect
 from tests.helpers.paths import DOCS, ROOT
 from volatilis.paper.figures import FIGURES
 
+
+def picture() -> bytes:
+    """A PNG of coloured noise: many more than 256 colours."""
+    shades = np.random.default_rng(1).integers(0, 256, (64, 64, 3), dtype=np.uint8)
+    stored = io.BytesIO()
+    Image.fromarray(shades).save(stored, "PNG")
+    return stored.getvalue()
+
+
+PICTURE = picture()
 PARTS = "".join(f"text\n<!-- {name} -->\nstale {name}\n<!-- end {name} -->\n" for name in collect.WRITERS)
 
 
@@ -52,7 +65,7 @@ def out(tmp_path: pathlib.Path) -> pathlib.Path:
     for name, frame in frames.items():
         frame.to_csv(data / f"{name}.csv", index=False)
     for figure in FIGURES:
-        (tmp_path / "out" / "figures" / f"figure_{figure.key}.png").write_bytes(b"picture")
+        (tmp_path / "out" / "figures" / f"figure_{figure.key}.png").write_bytes(PICTURE)
         (tmp_path / "out" / "figures" / f"figure_{figure.key}.svg").write_bytes(b"vectors")
     (tmp_path / "out" / "claims.md").write_text("# claims")
     return tmp_path / "out"
@@ -91,6 +104,12 @@ def test_files_are_copied_and_old_ones_removed(out: pathlib.Path, near: pathlib.
     assert {path.name for path in (results / "data").iterdir()} == copied
     assert (results / "data" / "costs_near.csv").read_bytes() == (near / "data" / "costs.csv").read_bytes()
     assert {path.suffix for path in (results / "figures").iterdir()} == {".png"}
+    for path in (results / "figures").iterdir():
+        with Image.open(path) as copied, Image.open(out / "figures" / path.name) as original:
+            assert (copied.mode, copied.size) == ("P", original.size)
+            far = np.abs(np.asarray(copied.convert("RGB"), dtype=int) - np.asarray(original, dtype=int)).mean()
+        assert path.stat().st_size < len(PICTURE)
+        assert far < 32  # of 255; a picture of another colour is 85 away
 
 
 def test_comparisons_on_more_seeds_take_the_place_of_others(

@@ -10,7 +10,7 @@ import pytest
 
 import volatilis as vl
 from volatilis.changepoints import CalibrationError, KeyedAlarms, Rate, load_alarms
-from volatilis.changepoints.calibration import alarms_at, statistics_of
+from volatilis.changepoints.thresholds import alarms_at, rule_for, statistics_of
 from volatilis.running.state_files import StateFileError
 
 FAMILY = vl.Gaussian(sigma=1.0, sigma_0=5.0)
@@ -147,7 +147,34 @@ def test_an_interval_that_excludes_the_rate_is_said() -> None:
         count: vl.Calibration(vl.AlarmRule(0.7, within=9), LEARNER, 0.005, Rate(count, 80_000), None, (), "simulation", ())
         for count in (410, 523)
     }
-    assert ["excludes 0.005: it is 1.3 times that" in found.sentence() for found in rates.values()] == [False, True]
+    assert ["excludes 0.005: it is 1.31 times that" in found.sentence() for found in rates.values()] == [False, True]
+
+
+def test_an_event_rings_once_and_ends_at_the_usual_level() -> None:
+    found = vl.calibrate(LEARNER, false_alarms=1 / 200, within=WITHIN, seed=2)
+    rng, rule = np.random.default_rng(9), found.rule
+    values = np.concatenate([statistics_of(LEARNER, rule, rng.normal(5.0 * rng.normal(), 1.0, 5_000)) for _ in range(20)])
+    assert rule.release < rule.threshold
+    assert np.mean(values <= rule.release) == pytest.approx(0.9, abs=0.05)
+    ends_at_the_threshold = rule.with_threshold(rule.threshold)
+    assert alarms_at(rule, values).sum() < 0.9 * alarms_at(ends_at_the_threshold, values).sum()
+
+
+def test_more_alarms_than_there_can_be_are_refused() -> None:
+    values = np.abs(np.random.default_rng(1).normal(size=20_000))
+    often = rule_for(vl.AlarmRule(0.5, "adaptation_rate"), [values], 0.2)  # more often than the usual level is crossed
+    assert often.release == often.threshold
+    assert alarms_at(often, values).mean() == pytest.approx(0.2, rel=0.01)
+    with pytest.raises(CalibrationError, match="9000 alarms are more than there are: whatever the threshold, at most about"):
+        rule_for(vl.AlarmRule(0.5, "adaptation_rate"), [values], 0.45)
+
+
+def test_a_log_that_lies_above_the_usual_level_disagrees_with_the_model() -> None:
+    """Else an event that never ends would count as one alarm."""
+    y = np.random.default_rng(3).normal(size=5_000)
+    for t in range(1, y.size):
+        y[t] += 0.9 * y[t - 1]
+    assert vl.calibrate(LEARNER, y, false_alarms=1 / 400, within=WITHIN).source == "log"
 
 
 def test_what_a_log_is_too_short_for_is_refused() -> None:
@@ -176,3 +203,5 @@ def test_the_file_of_a_rule(tmp_path) -> None:
     (tmp_path / "other.json").write_text("[")
     with pytest.raises(StateFileError):
         load_alarms(tmp_path / "other.json")
+    with pytest.raises(StateFileError, match="is a folder"):
+        load_alarms(tmp_path)

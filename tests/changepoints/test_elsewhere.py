@@ -138,3 +138,14 @@ def test_frames_go_in_by_their_columns() -> None:
     again = vl.run_many(learner, polars.DataFrame({name: frame[name].to_numpy() for name in frame}))
     np.testing.assert_array_equal(again[1].mean, traces[1].mean)
     np.testing.assert_array_equal(vl.changes(polars.Series(frame["x"].to_numpy()), LEARNER).points, [20])
+
+
+def test_the_last_step_of_a_scikit_learn_pipeline() -> None:
+    preprocessing = pytest.importorskip("sklearn.preprocessing")
+    pipeline = pytest.importorskip("sklearn.pipeline")
+    rng = np.random.default_rng(0)
+    x = np.repeat([0.0, 5.0], 50)[:, None] + 0.5 * rng.normal(size=(100, 1))
+    whole = pipeline.make_pipeline(
+        preprocessing.StandardScaler(), ChangePointDetector(vl.ExactBayes(vl.Gaussian(0.3, 0.0, 2.0), 0.01))
+    )
+    assert whole.fit(x).predict(x) == whole.fit_predict(x) == [50, 100]

@@ -90,6 +90,7 @@ def test_all_help_reads_whole_at_80_columns(monkeypatch: pytest.MonkeyPatch) -> 
         for line in shown.output.splitlines():
             assert len(line) <= 80, (name, line)
             assert "…" not in line
+            assert not re.search(r"[a-z]\.\.\.$", line), (name, line)  # the list of commands is not cut
             assert not re.search(r"<(bool|str|int|float|list|path)", line), (name, line)
         options = [opt for p in (get_command(app).commands[name].params if name else []) for opt in p.opts if not p.hidden]
         for option in options:

@@ -12,7 +12,9 @@ from urllib.parse import unquote
 
 import pytest
 
+from tests.helpers.browser import BROWSER, Browser
 from tests.helpers.paths import DOCS, ROOT
+from tests.html.explorer.test_page import axe_source
 
 pytest.importorskip("myst_parser", reason="the site needs the extra docs: pip install '.[docs]'")
 pytest.importorskip("pydata_sphinx_theme", reason="the site needs the extra docs: pip install '.[docs]'")
@@ -79,3 +81,26 @@ def test_one_can_search_and_explore(site: pathlib.Path) -> None:
     assert 'href="explorer/index.html"' in (site / "index.html").read_text(encoding="utf-8")
     assert 'href="explorer/index.html"' in (site / "explorer.html").read_text(encoding="utf-8")
     assert "moving.svg" in (site / "index.html").read_text(encoding="utf-8")
+
+
+PAGES = ("index", "reference/commands/run", "results/claims", "theory/model")
+
+
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_fits_and_is_accessible(site: pathlib.Path, tmp_path: pathlib.Path, name: str, dark: bool) -> None:
+    """Not wider than a phone; axe-core finds nothing serious."""
+    axe = axe_source()
+    if BROWSER is None or axe is None:
+        pytest.skip("needs Chromium, and axe-core: npm install --prefix .node axe-core")
+    with Browser(tmp_path) as browser:
+        browser.look(390, 844, dark, phone=True)
+        browser.open(site / f"{name}.html")
+        assert browser.run("document.documentElement.scrollWidth <= innerWidth")
+        browser.look(1280, 900, dark)
+        browser.call("Runtime.evaluate", expression=axe)
+        violations = browser.run(
+            "new Promise((done) => setTimeout(done, 300)).then(() => axe.run(document, { resultTypes: ['violations'] }))"
+            ".then((r) => r.violations.map((v) => [v.id, v.impact, v.nodes[0].html.slice(0, 200)]))"
+        )
+    assert [one for one in violations if one[1] in ("serious", "critical")] == []

@@ -12,6 +12,7 @@ import pytest
 import volatilis as vl
 from volatilis.estimation import check_model
 from volatilis.estimation.angles import wrapping
+from volatilis.estimation.laws import added, sums_of
 
 T = 800
 WORLD = vl.Gaussian(sigma=1.0, mu_0=0.0, sigma_0=5.0)
@@ -103,6 +104,49 @@ def test_counts_that_vary_more_than_poisson() -> None:
     assert "gaussian-unknown-variance" in misfit.remedy
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_a_trend_leaves_errors_behind_and_a_wave_makes_them_hang_together(seed: int) -> None:
+    time, noise = np.arange(T) / T, np.random.default_rng(seed).normal(size=T)
+    for sign in (1.0, -1.0):
+        (misfit,) = vl.estimate(sign * 12.0 * time + noise, vl.Gaussian).check.misfits
+        assert misfit.kind == "trend"
+        assert (misfit.found > 0.53) if sign > 0.0 else (misfit.found < 0.47)
+        assert "take a season or a trend out first" in misfit.remedy
+    (misfit,) = vl.estimate(5.0 * np.sin(20.0 * time) + noise, vl.Gaussian).check.misfits
+    assert misfit.kind in ("drift", "autocorrelated")
+    assert "autoregression" in misfit.remedy
+
+
+def test_noise_of_another_form() -> None:
+    """The width is right, the form is not: one-sided noise, and positive numbers that are log-normal."""
+    rng = np.random.default_rng(1)
+    skewed = sampled().theta + 5.0 * rng.beta(1.0, 3.0, T) - 1.25
+    (misfit,) = vl.check(vl.Merge(WORLD, P_C, 20), skewed).misfits
+    assert misfit.kind in ("trend", "shape")
+    assert "take logarithms" in misfit.remedy
+    for scale in (0.5, 1.0):
+        (misfit,) = vl.estimate(np.exp(scale * rng.normal(size=T)), vl.Exponential).check.misfits
+        assert "of the logarithms of these positive numbers" in misfit.remedy
+    found = vl.estimate(np.exp(1.5 * rng.normal(size=T)), vl.Exponential)  # each from a prior of its own: as wide as it is
+    assert "a change at more than every second observation" in found.warnings[0]
+    assert "WARNING: changes: p_c = " in str(found)
+
+
+def test_sums_of_parts_add_up_and_stretches_end_with_their_block() -> None:
+    rng = np.random.default_rng(2)
+    u, rates, starts = rng.uniform(size=(57, 2)), np.full(57, 0.1), np.isin(np.arange(57), (0, 13, 33))
+    whole = sums_of(u, rates, starts, 0.1)
+    assert whole.stretches == 2 * (1 + 2 + 2)
+    assert sum(whole.parts) == whole.n == 114
+    pieces = [sums_of(u[a:b], rates[a:b], starts[a:b], 0.1) for a, b in ((0, 13), (13, 33), (33, 57))]
+    both = added(pieces)
+    assert both.parts == whole.parts
+    assert (both.stretches, both.n) == (whole.stretches, whole.n)
+    assert both.slow == pytest.approx(whole.slow, rel=1e-12)
+    means = [u[a : a + 10].mean(axis=0) - 0.5 for a in (0, 13, 23, 33, 43)]
+    assert whole.slow == pytest.approx(120.0 * np.sum(np.square(means)), rel=1e-12)
+
+
 def test_degrees_on_a_line() -> None:
     circle = vl.VonMises(10.0, period=360.0)
     y = np.mod(sampled(circle, 0.1, seed=2).y, 360.0)
@@ -183,3 +227,12 @@ def test_contexts_are_checked_with_what_is_given() -> None:
     x = np.tile([0, 1], T // 2)
     y = np.random.default_rng(7).random(T) < np.where(x == 0, 0.1, 0.8)
     assert vl.check(vl.Merge(vl.Given(vl.Bernoulli(), 2), 0.003, 20), y.astype(int), given=x).fits
+
+
+@pytest.mark.parametrize(("unit", "period", "said"), [(360.0, 2 * np.pi, "period=360"), (2 * np.pi, 360.0, "period=6.28319")])
+def test_angles_of_another_unit_than_the_period(unit: float, period: float, said: str) -> None:
+    y = vl.ChangingEnvironment(vl.VonMises(8.0, period=unit), 0.1).sample(300, seed=2).y % unit
+    assert vl.check(vl.Merge(vl.VonMises(8.0, period=unit), 0.1, 20), y).fits
+    (misfit,) = vl.check(vl.Merge(vl.VonMises(8.0, period=period), 0.1, 20), y).misfits
+    assert misfit.kind == "angles"
+    assert said in str(misfit)

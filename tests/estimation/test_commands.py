@@ -81,7 +81,7 @@ def test_blocks_that_begin_in_the_middle_of_a_batch_and_of_another_subject(tmp_p
 
     from volatilis.trials.groups import Blocks
 
-    blocks = Blocks("t", ("subject",), "block")
+    blocks = Blocks("t", ("subject",), ("block",))
 
     def begins(subjects: str, labels: str) -> list[int]:
         batch = pa.RecordBatch.from_arrays([pa.array(list(subjects)), pa.array(list(labels))], names=["subject", "block"])

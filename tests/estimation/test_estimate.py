@@ -280,3 +280,37 @@ def test_contexts() -> None:
 def test_bad_worlds_are_clear_errors(arguments: Any, message: str) -> None:
     with pytest.raises((ValueError, TypeError), match=message):
         vl.estimate(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("ys", "error", "words"),
+    [
+        ([1.0, 2.0, np.inf, 3.0], ValueError, "observation 2 is inf"),
+        ([[1.0, 2.0], [1.0, -np.inf]], ValueError, "sequence 1: observation 1 is -inf"),
+        (["1.5", "2.5", "3"], ValueError, "no numbers"),
+        (np.array([1.0 + 1.0j, 2.0, 3.0]), ValueError, "no numbers"),
+        (None, TypeError, "no sequence of observations"),
+        (3.0, TypeError, "no sequence of observations"),
+        (np.array([1.0, 3.0, 2.0, 5.5]) * 1e300, ValueError, "multiply them by something"),
+        (np.array([1.0, 3.0, 2.0, 5.5]) * 1e-300, ValueError, "multiply them by something"),
+    ],
+)
+def test_what_is_no_data_is_named_whatever_family_it_may_be(ys: Any, error: type[Exception], words: str) -> None:
+    with pytest.raises(error, match=words):
+        vl.estimate(ys)
+
+
+def test_one_number_far_away_does_not_hide_all_others() -> None:
+    y = vl.ChangingEnvironment(vl.Gaussian(1.0, 5.0, 6.0), 0.05).sample(200, seed=1).y
+    found = vl.estimate(np.concatenate([y, [1e12], y]), vl.GaussianUnknownVariance, check=False)
+    assert found["mu_0"].low < 5.0 < found["mu_0"].high
+    assert found["p_c"].high / found["p_c"].low > 1.5
+    worse = vl.estimate(np.concatenate([y, [1e12], y]), vl.Gaussian)
+    assert any("contaminated" in warning for warning in worse.warnings)  # nothing that a gaussian could be
+
+
+def test_numbers_that_come_twice_are_no_outliers() -> None:
+    """Whole numbers of small noise: an outliers' law that is narrower than the noise would win by its ties."""
+    y = np.random.default_rng(0).integers(-3, 3, 60).astype(float)
+    found = vl.estimate(y, "contaminated:gaussian", check=False)
+    assert found["spread"].value >= 0.5

@@ -48,6 +48,14 @@ def test_a_curved_valley_is_followed_to_its_end() -> None:
     np.testing.assert_allclose(peak.u, [1.0, 1.0], atol=0.01)  # a hundredth of its error
 
 
+def test_a_curvature_that_rounding_would_spoil_is_left_as_it_is() -> None:
+    rng, inverse = np.random.default_rng(0), np.diag([1e-16, 1.0, 1e16])
+    for _ in range(300):
+        moved, change = rng.normal(size=3) * [1e-8, 1.0, 1e8], rng.normal(size=3) * [1e8, 1.0, 1e-8]
+        inverse = search._updated(inverse, moved, change)
+        np.linalg.cholesky(inverse)
+
+
 @pytest.mark.parametrize("end", [-1.0, 1.0])
 def test_the_highest_point_at_an_end_of_the_range(end: float) -> None:
     values, axes = of(lambda u: -3.0 * end * u[0] + 0.5 * (u[1] - 0.5) ** 2), coordinates(2)

@@ -11,7 +11,7 @@ import pytest
 import volatilis as vl
 from tests.watching.command import watch
 from volatilis.estimation.streams import KEYS, LOOKS, StreamCheck
-from volatilis.running.drivers import ELAPSE, PASSED
+from volatilis.running.drivers import ELAPSE, OBSERVE, PASSED
 
 WORLD = vl.Gaussian(sigma=1.0, mu_0=20.0, sigma_0=10.0)
 LEARNER = vl.VarSMiLe(WORLD, 0.02)
@@ -88,3 +88,13 @@ def test_the_command(scale: float) -> None:
     assert len(done.stdout.splitlines()) == 300
     assert done.stderr.count("warning") == (scale > 1.0)
     assert ("the prior is contradicted" in done.stderr) == (scale > 1.0)
+
+
+@pytest.mark.parametrize("passed", [[1, 0], [0] * 9 + [9], [0] * 4 + [2]])
+def test_gaps_are_time_and_no_new_beginning(passed: list[int]) -> None:
+    """A level that stays, with steps without a line in between: predictions from the prior at each gap would look too wide."""
+    y = np.random.default_rng(2).normal(60.5, 1.0, 2000)
+    check = StreamCheck(vl.Merge(vl.Gaussian(1.0, 60.0, 10.0), p_c=0.0005, n=20))
+    check.see(np.zeros(2000, dtype=int), y, OBSERVE + PASSED * np.resize(passed, 2000))
+    assert check.misfits() == []
+    assert check.at_the_end() == []

@@ -265,7 +265,7 @@ def test_a_scheduler_without_workers_is_waited_for_but_not_in_silence(
         with dask_cluster.workers(address, 1):
             waiting.join(60)
         assert equal(found[0], sweep(PLAN, tmp_path / "here"))
-        assert "has workers: going on" in capsys.readouterr().err
+        assert "has workers now; continuing" in capsys.readouterr().err
 
 
 def test_a_scheduler_that_does_not_answer(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -137,10 +137,14 @@ class OwnCache:
         self.folder.mkdir(mode=0o700)
         return pathlib.Path(shutil.copy2(kernel, self.folder))
 
-    def run(self, learner: Any, y: list[float]) -> tuple[list[float], bool]:
-        """The means, and whether anything was compiled."""
+    def forget(self) -> None:
+        """As a new process: what was loaded is not known any more."""
         self._patch.setattr(calls, "_by_key", {})
         self._patch.setattr(calls, "_by_types", {})
+
+    def run(self, learner: Any, y: list[float]) -> tuple[list[float], bool]:
+        """The means, and whether anything was compiled."""
+        self.forget()
         before = self._compilations
         return vl.run(learner, y).mean.tolist(), self._compilations > before
 

@@ -13,7 +13,7 @@ import xarray as xr
 from matplotlib.figure import Figure
 
 from volatilis.paper.figures import AFTER_CHANGE, BY_DISTANCE, HEAT_MAPS, NASSAR, SUMMARY
-from volatilis.plots import _parts, curves, generative_model, predictions, steady_state, style
+from volatilis.plots import curves, generative_model, predictions, steady_state, style
 
 COUNTED = [f"{kind}{n}" for kind in ("pf", "MP", "SOR") for n in (1, 10, 20)]
 TUNED = ["VarSMiLe", "SMiLe", "Leaky", "Nas10*", "Nas12*", "Nas10", "Nas12"]
@@ -177,7 +177,7 @@ def test_settings_end_with_the_context() -> None:
 
 def test_mean_and_error_leave_out_what_is_missing() -> None:
     values = xr.DataArray([[1.0, 3.0, np.nan], [2.0, np.nan, np.nan], [np.nan] * 3], dims=("cell", "seed"))
-    mean, error = _parts.mean_and_error(values, "seed")
+    mean, error = style.mean_and_error(values, "seed")
     np.testing.assert_allclose(mean, [2.0, 2.0, np.nan])
     np.testing.assert_allclose(error, [1.0, np.nan, np.nan])
 
@@ -338,7 +338,7 @@ def test_robustness(seeds: int) -> None:
     assert len(figure.axes) == 4
     assert len(legend_names(figure)) == 12  # the learners, variants under one name, and the triangle
     for axis, letter in zip(figure.axes, "ABCD", strict=True):
-        assert axis.get_title(loc="left").startswith(_parts.letter(letter))
+        assert axis.get_title(loc="left").startswith(style.letter(letter))
         assert axis.get_xscale() == "log"
         triangles = [line for line in axis.lines if line.get_marker() == "^" and line.get_color() == style.CHANGE]
         assert len(triangles) == 1
@@ -404,4 +404,4 @@ def test_some_missing_seeds_still_draw() -> None:
 
 
 def test_panels_have_letters() -> None:
-    assert [_parts.panel_name(k) for k in (0, 25, 26, 27)] == ["A", "Z", "AA", "AB"]
+    assert [style.panel_name(k) for k in (0, 25, 26, 27)] == ["A", "Z", "AA", "AB"]

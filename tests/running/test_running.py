@@ -17,7 +17,7 @@ import pandas as pd
 import pytest
 
 import volatilis as vl
-import volatilis.running.stream as stream_module
+import volatilis.running.fast_steps as fast_steps
 from tests.helpers.settings import every_learner, name_of
 from volatilis.families._kinds import AnyFamily
 from volatilis.learners._base import Info
@@ -222,6 +222,12 @@ def test_resets_equal_running_the_blocks_apart(learner: Any) -> None:
             assert np.array_equal(getattr(block, name), getattr(whole, name)[start:stop], equal_nan=True), name
 
 
+@pytest.mark.parametrize("labels", [[0, 0, 1, 0], np.array([1, 1, 2, 2]), pd.Series([0, 1, 0, 0])])
+def test_a_number_for_each_observation_is_no_list_of_positions(labels: Any) -> None:
+    with pytest.raises(ValueError, match="a number for each of 4 observations, and some come again"):
+        vl.run(vl.VarSMiLe(GAUSSIAN, 0.1), [1.0, 1.0, 5.0, 5.0], reset=labels)
+
+
 @every(EVERY_LEARNER)
 def test_a_reset_at_the_start_changes_nothing_and_a_stream_resets_alike(learner: Any) -> None:
     y = sequence(learner.family, 16)
@@ -369,6 +375,7 @@ def test_ways_to_say_missing() -> None:
         [1.0, np.ma.masked, 2.0],
         pd.Series([1.0, None, 2.0]),
         pd.Series([1, None, 2], dtype="Int64"),
+        pd.array([1, None, 2], dtype="Int64"),
         [1, pd.NA, 2],
     ]
     for way in ways:
@@ -765,7 +772,7 @@ def test_the_check_of_a_users_own_learner_is_made_on_every_way() -> None:
 @every([vl.VarSMiLe(GAUSSIAN, 1e-9), vl.ExactBayes(GAUSSIAN, 1e-9, cutoff=0.0)])
 def test_threads_share_a_stream(learner: Any, free_threaded: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Updates come one after another, on the fast way and on the checked one: every row of the batch is somebody's step, once."""
-    monkeypatch.setattr(stream_module, "FREE_THREADED", free_threaded)
+    monkeypatch.setattr(fast_steps, "FREE_THREADED", free_threaded)
     each, y = 250, 1.25
     stream, steps = vl.Stream(learner), [[] for _ in range(4)]  # type: ignore[var-annotated]
 

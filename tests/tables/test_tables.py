@@ -18,7 +18,7 @@ import pytest
 from pyarrow import parquet
 
 from volatilis import tables
-from volatilis.tables import TableError, reading
+from volatilis.tables import TableError, marks, reading
 
 FRAME = pd.DataFrame(
     {"subject": ["a", "a", "ü"], "trial": [1, 2, 3], "outcome": [0.1, np.nan, -2.5e-7], "note": ['say "hi"', "x,y", "two\nlines"]}
@@ -260,3 +260,12 @@ def test_parquet_of_any_row_group_is_read_in_batches(tmp_path: pathlib.Path, mon
     parquet.write_table(pa.table({"v": np.arange(1000.0)}), tmp_path / "t.parquet", row_group_size=1000)
     table = tables.open_table(tmp_path / "t.parquet")
     assert [batch.num_rows for batch in table.batches()] == [100] * 10
+
+
+def test_marks_are_numbers_or_true_and_false() -> None:
+    texts = pa.array(["True", "false", None, "1", "0", " TRUE ", "2.5", ""])
+    for values in (texts, texts.dictionary_encode(), texts.cast(pa.large_string())):
+        assert marks(values, "t.csv", 1, "new").tolist() == [True, False, False, True, False, True, True, False]
+    assert marks(pa.array([True, None, False]), "t.csv", 1, "new").tolist() == [True, False, False]
+    with pytest.raises(TableError, match="row 8, column 'new': 'maybe' is not 0 or 1, true or false"):
+        marks(pa.array(["1", "maybe"]), "t.csv", 7, "new")

@@ -14,6 +14,7 @@ from tests.helpers.tables import read_table
 from volatilis import catalogue, trials
 from volatilis.tables import TableError, reading
 from volatilis.trials import RunRequest
+from volatilis.trials.sequences import read_sequences
 
 FAMILY = vl.Gaussian(1.0, 0.0, 3.0)
 LEARNERS = ("merge:n=5,p_c=0.1", "varsmile:m=0.1", "pf:n=7,p_c=0.1", "leaky:omega=0.9", "exact:p_c=0.1")
@@ -260,3 +261,32 @@ def test_a_table_is_not_written_over_itself(tmp_path: pathlib.Path) -> None:
         with pytest.raises(ValueError, match="is the input table; give --out another name"):
             trials.run_table(order(path), out)
     assert path.read_bytes() == before
+
+
+def test_blocks_and_sessions_begin_in_every_command(tmp_path: pathlib.Path) -> None:
+    """Columns called session and block tell where learners start anew, beside --by too; a label may come again."""
+    rng = np.random.default_rng(4)
+    rows = [
+        {"subject": who, "session": day, "block": label, "outcome": round(float(level + rng.normal()), 3)}
+        for who in "ab"
+        for day in (1, 2)
+        for label in "ABA"
+        for level in [10.0 * rng.normal()]
+        for _ in range(10)
+    ]
+    frame = pd.DataFrame(rows)
+    frame["new"] = np.arange(len(frame)) % 10 == 0
+    frame.to_csv(tmp_path / "t.csv", index=False)
+
+    def means(**request: Any) -> np.ndarray:
+        table = order(tmp_path / "t.csv", ("merge:n=5,p_c=0.1",), measures=("mean",), **request)
+        trials.run_table(table, tmp_path / "o.csv")
+        return read_table(tmp_path / "o.csv")["merge_mean"].to_numpy()
+
+    expected = means(by=("subject",), reset="new")  # written as True and False
+    named = (("block", "session,block"),)
+    for request in ({}, {"by": ("subject",)}, {"by": ("subject", "session")}, {"by": ("subject",), "named": named}):
+        np.testing.assert_array_equal(means(**request), expected)
+    assert not np.array_equal(means(by=("subject",), named=(("block", "none"),)), expected)
+    sequences = read_sequences(order(tmp_path / "t.csv", by=("subject",)))
+    assert [(1 + np.flatnonzero(one.resets[1:])).tolist() for one in sequences] == [[10, 20, 30, 40, 50]] * 2

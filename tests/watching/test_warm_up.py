@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pathlib
+from typing import Any
 
 import numpy as np
 
@@ -67,7 +68,8 @@ def test_later_lines_that_contradict_what_was_learned_are_told_once(tmp_path: pa
     rng = np.random.default_rng(3)
     grown = np.concatenate([rng.normal(50.0, 2.0, 300), rng.normal(50.0, 40.0, 900)])
     source = written(tmp_path / "in.jsonl", {"tails": 50.0 + 2.0 * rng.standard_t(2, 1200), "grown": grown})
-    said = watch(source, "--value", "v", "--key", "k", both=False).stderr.splitlines()
+    options = ["--value", "v", "--key", "k", "--family", "gaussian:auto"]
+    said = watch(source, *options, both=False).stderr.splitlines()
     tails = [line for line in said if "tails: warning: gaussian:" in line and "outliers or heavy tails" in line]
     assert len(tails) == 1
     assert "contaminated" in tails[0]
@@ -95,3 +97,63 @@ def test_white_noise_leaves_p_c_open_and_the_default_alarm_says_what_it_misses(t
     assert said.count("so p_c and sigma_0 are not identified: sigma_0 is taken to be 10 sigma") == 8
     assert said.count("lasting small shifts need a rule of volatilis calibrate") == 1
     assert "lasting small" not in watch(source, "--value", "v", "--key", "k", "--alarm", "0.9", both=False).stderr
+
+
+def of_all_kinds(length: int) -> dict[str, np.ndarray]:
+    def sampled(family: Any, p_c: float, seed: int) -> np.ndarray:
+        return np.asarray(vl.ChangingEnvironment(family, p_c).sample(length, seed=seed).y, dtype=float)
+
+    return {
+        "level": sampled(vl.Gaussian(1.0, 20.0, 6.0), 0.02, 1),
+        "count": sampled(vl.Poisson(3.0, 0.5), 0.02, 2),
+        "coin": sampled(vl.Bernoulli(), 0.02, 3),
+        "wait": sampled(vl.Exponential(3.0, 3.0), 0.02, 4),
+        "tails": sampled(vl.Contaminated(vl.Gaussian(1.0, 20.0, 6.0), 0.1, 3.0), 0.02, 5),
+    }
+
+
+def test_the_first_lines_choose_the_family_and_a_restart_goes_on(tmp_path: pathlib.Path) -> None:
+    source = written(tmp_path / "in.jsonl", of_all_kinds(260))
+    whole = watch(source, "--value", "v", "--key", "k", "--out", str(tmp_path / "whole.jsonl"), both=False).stderr
+    families = ("level: gaussian", "count: poisson", "coin: bernoulli", "wait: exponential", "tails: contaminated:gaussian")
+    for key, family in (one.split(": ") for one in families):
+        assert f"{key}: learned from the first 200 observations: {family}" in whole
+    assert "level: learned from the first 200 observations: gaussian (log evidence beside it: contaminated:gaussian -" in whole
+    assert "warning" not in whole
+    texts = source.read_text().splitlines(keepends=True)
+    state = ["--state", str(tmp_path / "state"), "--out", str(tmp_path / "parts.jsonl")]
+    for stop in (700, 1100, 1300):
+        source.write_text("".join(texts[:stop]))
+        watch(source, "--value", "v", "--key", "k", *state, both=False)
+    assert (tmp_path / "parts.jsonl").read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
+    refused = watch(source, "--value", "v", "--key", "k", "--family", "gaussian:auto", *state, both=False)
+    assert refused.returncode != 0
+    assert "was made with another learner" in refused.stderr
+
+
+def test_a_key_with_a_chosen_family_is_as_a_watch_that_was_given_it(tmp_path: pathlib.Path) -> None:
+    counts = of_all_kinds(260)["count"]
+    source = written(tmp_path / "in.jsonl", {"count": counts})
+    watch(source, "--value", "v", "--key", "k", "--out", str(tmp_path / "out.jsonl"), both=False)
+    found = vl.estimate(counts[:200].astype(int), "poisson", check=False, workers=1)
+    trace = vl.run(vl.Merge(found.family, found.p_c, n=20), counts.astype(int))
+    rows = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    np.testing.assert_allclose([row["mean"] for row in rows[200:]], trace.mean[200:], rtol=1e-6)
+
+
+def test_numbers_that_the_chosen_family_does_not_take_are_told_and_are_missing(tmp_path: pathlib.Path) -> None:
+    rng = np.random.default_rng(4)
+    values = np.concatenate([rng.poisson(4.0, 230).astype(float), [4.5, -1.0], rng.poisson(4.0, 20).astype(float)])
+    source = written(tmp_path / "in.jsonl", {"odd": values})
+    said = watch(source, "--value", "v", "--key", "k", "--out", str(tmp_path / "out.jsonl"), both=False).stderr
+    assert said.count("odd: warning: 4.5 is nothing that poisson, chosen by the first 200 observations, could make") == 1
+    assert "-1.0" not in said
+    rows = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    assert [rows[i]["shannon_surprise"] is None for i in (229, 230, 231, 232)] == [False, True, True, False]
+
+
+def test_first_lines_that_do_not_vary_choose_nothing(tmp_path: pathlib.Path) -> None:
+    source = written(tmp_path / "in.jsonl", {"still": np.array([0.0] * 230 + [0.5] * 20)})
+    said = watch(source, "--value", "v", "--key", "k", both=False).stderr
+    assert "all of the first 200 observations are 0.0, so their noise is a guess" in said
+    assert "is nothing that" not in said

@@ -98,3 +98,19 @@ def test_what_is_refused() -> None:
     with pytest.raises(ValueError, match="'mean' would be the name of two columns"):
         Format(GAUSSIAN, FIELDS._replace(key=("mean",)), "csv", None, True)
     assert "adaptation_rate" not in Format(vl.Leaky(vl.Gaussian(1.0), 0.9), FIELDS, "csv", None, False).names
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "csv"])
+def test_many_values_have_the_texts_that_each_has_alone(kind: str) -> None:
+    form = Format(GAUSSIAN, FIELDS, kind, None, True)
+    some = [*ODD, -1e10, 9.99e14, -5.0, np.nan, np.inf, -np.inf]
+    assert form._arrow_texts(np.array(some)).to_pylist() == [form._number(value) for value in some]
+    columns: list[list[Any]] = [
+        ["a", 'b"', "a", "é,"],
+        [1, 2, 10**30],
+        [1.0, 2.5, -0.0],
+        [1.0, np.nan],
+        [True, None, "x", [1, np.inf]],
+    ]
+    for column in columns:
+        assert form._kept_texts(column) == [form._kept_text(value) for value in column]

@@ -218,7 +218,7 @@ def test_a_stopped_run_ends_and_goes_on(tmp_path: pathlib.Path) -> None:
         os.killpg(process.pid, signal.SIGINT)
         _, said = process.communicate(timeout=120)
     assert process.returncode == 130, said
-    assert "What is done is kept in store; the same command goes on from there." in said
+    assert "Finished work is kept in store; the same command continues from there." in said
     assert "Traceback" not in said
     done = (store / "fits.jsonl").read_text().count("\n")
     assert 1 <= done < 12

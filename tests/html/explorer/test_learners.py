@@ -9,9 +9,8 @@ import pytest
 
 import volatilis as vl
 from tests.html.explorer.page import Explorer
-from volatilis import catalogue
 from volatilis._core.seeds import generator_key
-from volatilis.html.explorer import kernels
+from volatilis.html.explorer import offers
 from volatilis.running.arguments import step_events
 
 TOLERANCE = 1e-12  # of numbers of order 1, and relative for larger ones
@@ -34,12 +33,13 @@ RUN = """
 def cases() -> list[tuple[str, str, dict[str, float], dict[str, float], int]]:
     """Both worlds of each family, the one that layouts are read off and another, with other numbers of hypotheses."""
     found = []
-    for pair in kernels.pairs():
-        record = catalogue.LEARNER_RECORDS[pair.learner]
-        first = {name: slider.value for name, slider in kernels.WORLDS[pair.family].items()}
-        for world, n in ((first, 3), (kernels.OTHER_WORLDS[pair.family], 11)):
-            values = {one.name: kernels.middle(one, n) for one in kernels.shown(record)}
-            found.append((pair.learner, pair.family, values, dict(world), n))
+    for pair in offers.pairs():
+        offer = offers.offers()[pair.learner]
+        first = {name: slider.value for name, slider in offers.WORLDS[pair.family].items()}
+        fixed = offers.FIXED.get(pair.family, {})
+        for world, n in ((first, 3), (offers.OTHER_WORLDS[pair.family], 11)):
+            values = {one.name: offers.middle(one, n) for one in offer.shown()}
+            found.append((pair.learner, pair.family, values, {**fixed, **world}, n))
     return found
 
 
@@ -47,8 +47,8 @@ def cases() -> list[tuple[str, str, dict[str, float], dict[str, float], int]]:
 def test_every_learner_with_every_family(explorer: Explorer) -> None:
     asked, expected = [], []
     for number, (learner_name, family_name, values, world, _) in enumerate(cases()):
-        family = kernels.example_family(family_name, world)
-        learner = catalogue.LEARNER_RECORDS[learner_name].make(family, values)
+        family = offers.example_family(family_name, world)
+        learner = offers.offers()[learner_name].make(family, values)
         y = np.array(vl.ChangingEnvironment(family, 0.1).sample(60, seed=number).y, dtype=float)
         y[[7, 30]] = np.nan
         encoded, absent = family.observations(y)
@@ -84,24 +84,25 @@ def test_seeds_are_those_of_volatilis_run(explorer: Explorer) -> None:
 
 
 def test_the_page_offers_all_learners_and_says_which_families() -> None:
-    offered = {(pair.learner, pair.family) for pair in kernels.pairs()}
-    assert {"exact-bayes", "particle-filter", "merge", "varsmile", "smile", "leaky", "nas10", "nas12-star"} <= {
+    offered = {(pair.learner, pair.family) for pair in offers.pairs()}
+    assert {"exact-bayes", "particle-filter", "merge", "varsmile", "smile", "leaky", "nas10", "nas12-star", "averaged-merge"} <= {
         one for one, _ in offered
     }
-    assert {family for _, family in offered} == set(kernels.WORLDS) == set(kernels.OTHER_WORLDS)
+    assert {family for _, family in offered} == set(offers.WORLDS) == set(offers.OTHER_WORLDS)
 
 
-@pytest.mark.parametrize("family", kernels.WORLDS)
+@pytest.mark.parametrize("family", offers.WORLDS)
 def test_worlds_have_the_moments_of_their_family(explorer: Explorer, family: str) -> None:
     """4,000 observations, each after a change, have the mean and spread of as many drawn in Python: within 5 standard errors."""
-    values = kernels.OTHER_WORLDS[family]
+    values = offers.OTHER_WORLDS[family]
     world = {"family": family, "values": values, "p_c": 1.0, "length": 4000, "seed": 11}
     drawn = np.array(explorer.run(f"explorer.sampleWorld(explorer.completeWorld({json.dumps(world)})).y"), dtype=float)
-    example = kernels.example_family(family, values)
+    example = offers.example_family(family, values)
     rng = np.random.default_rng(1)
-    python = np.concatenate([example.sample_observations(example.sample_parameter(rng), 1, rng) for _ in range(4000)]).astype(
-        float
-    )
+    python = np.zeros(0)
+    for _ in range(4000):
+        drawn_now = example.sample_segment(example.sample_parameter(rng), 1, rng, None, python)
+        python = np.append(python, drawn_now.astype(float))
     turn = 2.0 * np.pi / values.get("period", 1.0)
     measures = (
         [np.cos, np.sin]
@@ -113,3 +114,16 @@ def test_worlds_have_the_moments_of_their_family(explorer: Explorer, family: str
         a, b = (np.asarray(measure(x * scale), dtype=float) for x in (drawn, python))
         error = np.sqrt((a.var() + b.var()) / 4000.0)
         assert abs(a.mean() - b.mean()) <= 5.0 * error + 1e-12
+
+
+def test_symbols_follow_those_before_them(explorer: Explorer) -> None:
+    """2,000 symbols without a change: each comes after 0 and after 1 as often as the truth says, within 5 standard errors."""
+    world = {"family": "transitions", "values": {"s": 1.0}, "p_c": 0.01, "changes": [], "length": 2000, "seed": 5}
+    drawn = explorer.run(f"explorer.sampleWorld(explorer.completeWorld({json.dumps(world)}))")
+    y, theta = np.array(drawn["y"]), np.array(drawn["theta"][0])
+    assert theta.reshape(2, 2).sum(axis=1) == pytest.approx([1.0, 1.0])
+    for before in (0, 1):
+        after = y[1:][y[:-1] == before]
+        p = theta[2 * before + 1]
+        assert len(after) > 50
+        assert abs(after.mean() - p) <= 5.0 * np.sqrt(p * (1.0 - p) / len(after))
