@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import pathlib
 import signal
@@ -156,3 +157,42 @@ def test_without_a_signal_all_is_as_before() -> None:
     with pytest.raises(ValueError, match="as ever"), stopped_by_signals():
         raise ValueError("as ever")
     assert [signal.getsignal(number) for number in STOPPING] == before
+
+
+READS_SLOWLY = """
+import sys, time
+import volatilis.tables.formats as formats, volatilis.tables.reading as reading
+from volatilis.cli import main
+
+class Slow(formats.Lent):
+    def __init__(self, stream):
+        super().__init__(stream)
+        reads = 0
+        def read(size):
+            nonlocal reads
+            reads += 1
+            if reads > 2:
+                open("reading", "w").close()
+                time.sleep(0.5)
+            return stream.read(min(size, 1 << 16))
+        self.read = read
+
+formats.Lent, reading.BLOCK, sys.argv[0] = Slow, 1 << 16, "volatilis"
+main()
+"""
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("after", [0.0, 0.25, 0.45, 0.55])
+def test_a_thread_that_reads_ahead_does_not_outlive_the_interpreter(after: float, tmp_path: pathlib.Path) -> None:
+    """Arrow reads in a thread, which aborts the process where it asks for an interpreter that is ending."""
+    long_table(tmp_path)
+    (tmp_path / "long.csv.gz").write_bytes(gzip.compress((tmp_path / "long.csv").read_bytes(), 1, mtime=0))
+    words = ("run", "long.csv.gz", *SLOW, "--out", "out.csv")
+    with started(*words, folder=tmp_path, program=READS_SLOWLY) as process:
+        wait_for((tmp_path / "reading").exists, process)
+        time.sleep(after)
+        process.send_signal(signal.SIGHUP)
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == 129, said
+    assert not list(tmp_path.glob(".out.csv.*"))

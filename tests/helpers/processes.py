@@ -11,7 +11,8 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-COMMAND = (sys.executable, "-c", "import sys; from volatilis.cli import main; sys.argv[0] = 'volatilis'; main()")
+PROGRAM = "import sys; from volatilis.cli import main; sys.argv[0] = 'volatilis'; main()"
+COMMAND = (sys.executable, "-c", PROGRAM)
 
 
 def default_signals() -> None:
@@ -20,7 +21,7 @@ def default_signals() -> None:
         signal.signal(number, signal.SIG_DFL)
 
 
-def started(*words: object, folder: pathlib.Path, ignoring: Sequence[int] = ()) -> subprocess.Popen[str]:
+def started(*words: object, folder: pathlib.Path, ignoring: Sequence[int] = (), program: str = PROGRAM) -> subprocess.Popen[str]:
     """A command of volatilis in a folder and in a session of its own, which ignores some signals from its start."""
 
     def prepare() -> None:
@@ -29,7 +30,7 @@ def started(*words: object, folder: pathlib.Path, ignoring: Sequence[int] = ()) 
             signal.signal(number, signal.SIG_IGN)
 
     return subprocess.Popen(
-        [*COMMAND, *map(str, words)],
+        [sys.executable, "-c", program, *map(str, words)],
         cwd=folder,
         env=os.environ,
         stdout=subprocess.DEVNULL,

@@ -13,6 +13,7 @@ import os
 import signal
 import sys
 import time
+import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING
@@ -170,6 +171,13 @@ STOPPING = (signal.SIGTERM,) if sys.platform == "win32" else (signal.SIGTERM, si
 CLEAN_UP = 10.0  # seconds in which a further signal does not disturb the cleaning up
 
 
+def _let_go(error: BaseException | None) -> None:
+    """Close what the frames of an error still hold: a table half read has a thread, which must end before the interpreter."""
+    while error is not None:
+        traceback.clear_frames(error.__traceback__)
+        error = error.__context__
+
+
 class Stopped(KeyboardInterrupt):
     """A signal came. It passes through code as Ctrl-C does: whatever cleans up after Ctrl-C cleans up after it, too."""
 
@@ -196,7 +204,8 @@ def stopped_by_signals() -> Iterator[None]:
             signal.signal(number, stop)
     try:
         yield
-    except BaseException:
+    except BaseException as error:
+        _let_go(error)
         remove_unfinished()  # where a signal or Ctrl-C came just before a file was taken care of
         if caught:  # also where a closed terminal made a second error of it
             raise SystemExit(128 + caught[0]) from None

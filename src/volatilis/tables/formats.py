@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import bz2
+import contextlib
 import gzip
 import io
 import lzma
 import os
 import pathlib
-from typing import IO, TYPE_CHECKING, cast
+import time
+import weakref
+from collections.abc import Callable, Iterator
+from typing import IO, TYPE_CHECKING, Any, cast
 
 from volatilis.tables.columns import TableError
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from typing_extensions import Buffer
 
 KINDS = {".csv": "csv", ".tsv": "tsv", ".parquet": "parquet", ".pq": "parquet", ".jsonl": "jsonl", ".ndjson": "jsonl"}
 COMPRESSIONS = (".gz", ".bz2", ".xz", ".zst")
 MAGIC = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ\x00": ".xz", b"\x28\xb5\x2f\xfd": ".zst"}
 MOST_UNPACKED, MOST_TIMES = 1 << 30, 100  # bytes, and times the size of what was read of the file
+LET_GO = 2.0  # seconds in which a thread of Arrow ends the block that it reads
 ACCEPTED = ".csv, .tsv, .parquet, .jsonl, or one of these with .gz, .bz2, .xz or .zst after it"
 
 
@@ -90,6 +96,59 @@ def decompressed(raw: IO[bytes], compression: str) -> IO[bytes]:
 
         return io.BufferedReader(pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), "zstd"))
     return raw
+
+
+class Lent:
+    """A stream in the hands of Arrow; it is gone when the last of Arrow's threads has let go of it."""
+
+    closed = False
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self.read = stream.read
+
+    def close(self) -> None:
+        self.closed = True
+
+
+class ParsedText:
+    """Rows of CSV as Arrow parses them, in batches; `raw` and `stream` are those of `open_bytes`.
+
+    Arrow reads ahead in a thread of its own. A plain file it reads without Python. What Python unpacks it has let go of when
+    this is closed: a thread that asks for an interpreter that is ending aborts the whole process.
+    """
+
+    def __init__(self, raw: IO[bytes], stream: IO[bytes], options: tuple[Any, ...]) -> None:
+        import pyarrow as pa
+        from pyarrow import csv
+
+        self._reader: csv.CSVStreamingReader | None
+        self._still_lent: Callable[[], Lent | None]
+        if stream is raw:
+            file = pa.OSFile(raw.name, "r")
+            self.position, self._still_lent = file.tell, lambda: None
+            self._reader = csv.open_csv(file, *options)
+        else:
+            lent = Lent(stream)
+            self.position, self._still_lent = raw.tell, weakref.ref(lent)
+            self._reader = csv.open_csv(lent, *options)
+
+    @property
+    def columns(self) -> list[str]:
+        return list(self._reader.schema.names)
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        with contextlib.suppress(StopIteration):
+            while True:
+                yield self._reader.read_next_batch()
+
+    def __enter__(self) -> ParsedText:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._reader = None
+        deadline = time.monotonic() + LET_GO
+        while self._still_lent() is not None and time.monotonic() < deadline:
+            time.sleep(0.001)
 
 
 def compressed(raw: IO[bytes], compression: str) -> IO[bytes]:

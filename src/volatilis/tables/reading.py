@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import IO, TYPE_CHECKING, Any
 
 from volatilis.tables.columns import TableError, empty_as_missing
-from volatilis.tables.formats import kind_of, open_bytes
+from volatilis.tables.formats import ParsedText, kind_of, open_bytes
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -64,14 +64,13 @@ class Table:
 
     def _text_schema(self) -> pa.Schema:
         import pyarrow as pa
-        from pyarrow import csv
 
         with self._opened() as (_, stream):
             first = stream.readline().decode("utf-8-sig")
             other = next((mark for mark in ";\t" if mark in first and "," not in first), ",")
             self._delimiter = "\t" if self.kind == "tsv" else other
-        with self._opened() as (_, stream), csv.open_csv(stream, *self._options(())) as reader:
-            return pa.schema([(name, pa.string()) for name in reader.schema.names])
+        with self._opened() as (raw, stream), ParsedText(raw, stream, self._options(())) as parsed:
+            return pa.schema([(name, pa.string()) for name in parsed.columns])
 
     def _options(self, columns: tuple[str, ...]) -> tuple[Any, ...]:
         import pyarrow as pa
@@ -82,12 +81,10 @@ class Table:
         return csv.ReadOptions(block_size=BLOCK, use_threads=False), parse, convert
 
     def _text_batches(self) -> Iterator[pa.RecordBatch]:
-        from pyarrow import csv
-
         size = os.path.getsize(self.path)
-        with self._opened() as (raw, stream), csv.open_csv(stream, *self._options(tuple(self.columns))) as reader:
-            for batch in reader:
-                self.share = raw.tell() / size
+        with self._opened() as (raw, stream), ParsedText(raw, stream, self._options(tuple(self.columns))) as parsed:
+            for batch in parsed:
+                self.share = parsed.position() / size
                 for start in range(0, batch.num_rows, ROWS):
                     yield batch.slice(start, ROWS)
 
