@@ -167,15 +167,14 @@ from volatilis.cli import main
 class Slow(formats.Lent):
     def __init__(self, stream):
         super().__init__(stream)
-        reads = 0
-        def read(size):
-            nonlocal reads
-            reads += 1
-            if reads > 2:
-                open("reading", "w").close()
-                time.sleep(0.5)
-            return stream.read(min(size, 1 << 16))
-        self.read = read
+        self.reads = 0
+
+    def read(self, size):
+        self.reads += 1
+        if self.reads > 2:
+            open("reading", "w").close()
+            time.sleep(0.5)
+        return super().read(min(size, 1 << 16))
 
 formats.Lent, reading.BLOCK, sys.argv[0] = Slow, 1 << 16, "volatilis"
 main()
@@ -196,3 +195,29 @@ def test_a_thread_that_reads_ahead_does_not_outlive_the_interpreter(after: float
         _, said = process.communicate(timeout=60)
     assert process.returncode == 129, said
     assert not list(tmp_path.glob(".out.csv.*"))
+
+
+LOSES_ERRORS = """
+import os, sys, time
+from volatilis._core.terminal import stopped_by_signals
+
+class Lost:
+    def __del__(self):
+        open("cleaning", "w").close()
+        time.sleep(60)
+
+with stopped_by_signals():
+    Lost()
+    time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGINT, -2)])
+def test_a_signal_is_not_lost_where_python_ignores_errors(number: int, code: int, tmp_path: pathlib.Path) -> None:
+    with started(folder=tmp_path, program=LOSES_ERRORS) as process:
+        wait_for((tmp_path / "cleaning").exists, process)
+        time.sleep(0.1)
+        process.send_signal(number)
+        _, said = process.communicate(timeout=30)
+    assert process.returncode == code, said
+    assert "ignored" not in said

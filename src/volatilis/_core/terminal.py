@@ -12,6 +12,7 @@ import contextlib
 import os
 import signal
 import sys
+import threading
 import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -170,6 +171,8 @@ def _rich_progress(transient: bool) -> Progress:
 STOPPING = (signal.SIGTERM,) if sys.platform == "win32" else (signal.SIGTERM, signal.SIGHUP)
 CLEAN_UP = 10.0  # seconds in which a further signal does not disturb the cleaning up
 
+AGAIN = 0.05  # seconds until a signal whose error was lost comes again
+
 
 def _let_go(error: BaseException | None) -> None:
     """Close what the frames of an error still hold: a table half read has a thread, which must end before the interpreter."""
@@ -186,7 +189,8 @@ class Stopped(KeyboardInterrupt):
 def stopped_by_signals() -> Iterator[None]:
     """Within this context SIGTERM and SIGHUP raise `Stopped`, and the program's exit code is 128 + the signal's number.
 
-    A signal that was ignored before stays ignored: a command that was started with nohup goes on without its terminal.
+    A signal that was ignored before stays ignored: a command that was started with nohup goes on without its terminal. One that
+    came while Python was cleaning up an object, where errors are ignored, is sent again.
     """
     caught: list[int] = []
     last = -CLEAN_UP
@@ -198,7 +202,17 @@ def stopped_by_signals() -> Iterator[None]:
             caught.append(number)
             raise Stopped
 
+    def send_again(lost: sys.UnraisableHookArgs) -> None:
+        nonlocal last
+        if not isinstance(lost.exc_value, KeyboardInterrupt) or sys.platform == "win32":
+            show_lost(lost)
+            return
+        last = -CLEAN_UP
+        number = caught.pop() if isinstance(lost.exc_value, Stopped) else signal.SIGINT
+        threading.Timer(AGAIN, os.kill, (os.getpid(), number)).start()
+
     before = {number: signal.getsignal(number) for number in STOPPING}
+    show_lost, sys.unraisablehook = sys.unraisablehook, send_again
     for number in STOPPING:
         if before[number] is signal.SIG_DFL:
             signal.signal(number, stop)
@@ -211,5 +225,6 @@ def stopped_by_signals() -> Iterator[None]:
             raise SystemExit(128 + caught[0]) from None
         raise
     finally:
+        sys.unraisablehook = show_lost
         for number in STOPPING:  # a further signal does not disturb the interpreter's own end either
             signal.signal(number, signal.SIG_IGN if caught else before[number])

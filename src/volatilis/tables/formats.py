@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
 import bz2
-import contextlib
 import gzip
 import io
 import lzma
@@ -11,8 +11,8 @@ import os
 import pathlib
 import time
 import weakref
-from collections.abc import Callable, Iterator
-from typing import IO, TYPE_CHECKING, Any, cast
+from collections.abc import Callable
+from typing import IO, TYPE_CHECKING, cast
 
 from volatilis.tables.columns import TableError
 
@@ -99,56 +99,53 @@ def decompressed(raw: IO[bytes], compression: str) -> IO[bytes]:
 
 
 class Lent:
-    """A stream in the hands of Arrow; it is gone when the last of Arrow's threads has let go of it."""
+    """What Python unpacks, in the hands of Arrow, which reads ahead in a thread of its own.
+
+    A thread that asks for an interpreter that is ending aborts the whole process: so, before the end, the streams that are
+    still lent have come to their end.
+    """
 
     closed = False
 
     def __init__(self, stream: IO[bytes]) -> None:
-        self.read = stream.read
+        self._stream, self._ended = stream, False
+        if not _lent:
+            atexit.register(_take_back)
+        _lent.add(self)
+
+    def read(self, size: int) -> bytes:
+        return b"" if self._ended else self._stream.read(size)
 
     def close(self) -> None:
         self.closed = True
 
+    def end(self) -> None:
+        self._ended = True
 
-class ParsedText:
-    """Rows of CSV as Arrow parses them, in batches; `raw` and `stream` are those of `open_bytes`.
 
-    Arrow reads ahead in a thread of its own. A plain file it reads without Python. What Python unpacks it has let go of when
-    this is closed: a thread that asks for an interpreter that is ending aborts the whole process.
+_lent: weakref.WeakSet[Lent] = weakref.WeakSet()  # until the last of Arrow's threads has let go of it
+
+
+def _take_back() -> None:
+    deadline = time.monotonic() + LET_GO
+    for lent in list(_lent):
+        lent.end()
+        del lent
+    while _lent and time.monotonic() < deadline:
+        time.sleep(0.001)
+
+
+def for_arrow(raw: IO[bytes], stream: IO[bytes]) -> tuple[pa.NativeFile | Lent, Callable[[], int]]:
+    """What Arrow reads from, and how far it is in the file; `raw` and `stream` are those of `open_bytes`.
+
+    A plain file it reads without Python.
     """
+    import pyarrow as pa
 
-    def __init__(self, raw: IO[bytes], stream: IO[bytes], options: tuple[Any, ...]) -> None:
-        import pyarrow as pa
-        from pyarrow import csv
-
-        self._reader: csv.CSVStreamingReader | None
-        self._still_lent: Callable[[], Lent | None]
-        if stream is raw:
-            file = pa.OSFile(raw.name, "r")
-            self.position, self._still_lent = file.tell, lambda: None
-            self._reader = csv.open_csv(file, *options)
-        else:
-            lent = Lent(stream)
-            self.position, self._still_lent = raw.tell, weakref.ref(lent)
-            self._reader = csv.open_csv(lent, *options)
-
-    @property
-    def columns(self) -> list[str]:
-        return list(self._reader.schema.names)
-
-    def __iter__(self) -> Iterator[pa.RecordBatch]:
-        with contextlib.suppress(StopIteration):
-            while True:
-                yield self._reader.read_next_batch()
-
-    def __enter__(self) -> ParsedText:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._reader = None
-        deadline = time.monotonic() + LET_GO
-        while self._still_lent() is not None and time.monotonic() < deadline:
-            time.sleep(0.001)
+    if stream is raw:
+        file = pa.OSFile(raw.name, "r")
+        return file, file.tell
+    return Lent(stream), raw.tell
 
 
 def compressed(raw: IO[bytes], compression: str) -> IO[bytes]:

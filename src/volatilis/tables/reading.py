@@ -10,11 +10,11 @@ import os
 import pathlib
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import IO, TYPE_CHECKING, Any
 
 from volatilis.tables.columns import TableError, empty_as_missing
-from volatilis.tables.formats import ParsedText, kind_of, open_bytes
+from volatilis.tables.formats import for_arrow, kind_of, open_bytes
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -69,22 +69,28 @@ class Table:
             first = stream.readline().decode("utf-8-sig")
             other = next((mark for mark in ";\t" if mark in first and "," not in first), ",")
             self._delimiter = "\t" if self.kind == "tsv" else other
-        with self._opened() as (raw, stream), ParsedText(raw, stream, self._options(())) as parsed:
-            return pa.schema([(name, pa.string()) for name in parsed.columns])
+        with self._parsed(()) as (reader, _):
+            return pa.schema([(name, pa.string()) for name in reader.schema.names])
 
-    def _options(self, columns: tuple[str, ...]) -> tuple[Any, ...]:
+    @contextlib.contextmanager
+    def _parsed(self, columns: tuple[str, ...]) -> Iterator[tuple[Any, Callable[[], int]]]:
+        """A reader of batches, and how far it is in the file."""
         import pyarrow as pa
         from pyarrow import csv
 
         parse = csv.ParseOptions(delimiter=self._delimiter, newlines_in_values=True, ignore_empty_lines=len(columns) != 1)
         convert = csv.ConvertOptions(column_types=dict.fromkeys(columns, pa.string()), strings_can_be_null=False)
-        return csv.ReadOptions(block_size=BLOCK, use_threads=False), parse, convert
+        options = csv.ReadOptions(block_size=BLOCK, use_threads=False)
+        with self._opened() as (raw, stream):
+            source, position = for_arrow(raw, stream)
+            with csv.open_csv(source, options, parse, convert) as reader:
+                yield reader, position
 
     def _text_batches(self) -> Iterator[pa.RecordBatch]:
         size = os.path.getsize(self.path)
-        with self._opened() as (raw, stream), ParsedText(raw, stream, self._options(tuple(self.columns))) as parsed:
-            for batch in parsed:
-                self.share = parsed.position() / size
+        with self._parsed(tuple(self.columns)) as (reader, position):
+            for batch in reader:
+                self.share = position() / size
                 for start in range(0, batch.num_rows, ROWS):
                     yield batch.slice(start, ROWS)
 
