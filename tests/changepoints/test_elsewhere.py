@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pathlib
 import pickle
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -103,6 +104,81 @@ def test_river_s_own_checks() -> None:
     assert (other.drift_detected, detector.drift_detected) == (True, False)
     with pytest.raises(ValueError, match="belongs to its parameters"):
         detector.clone({"learner": LEARNER}, include_attributes=True)
+
+
+def drifts(detector: Any, values: np.ndarray) -> list[int]:
+    found = []
+    for t, x in enumerate(values.tolist()):
+        detector.update(x)
+        if detector.drift_detected:
+            found.append(t)
+    return found
+
+
+@pytest.mark.parametrize("noise", [1e-3, 1.0, 40.0])
+def test_a_detector_without_a_learner_learns_the_level_and_the_noise(noise: float) -> None:
+    pytest.importorskip("river.drift", reason="river is not installed: pip install 'volatilis[adapters]'")
+    from volatilis.adapters import DriftDetector
+
+    false = rang = 0
+    for seed in range(20):
+        found = drifts(DriftDetector(), 7000.0 * noise + noise * two_levels(1_000, 100, 3.0, seed))
+        at_once = sum(1_000 <= t <= 1_008 for t in found)
+        rang, false = rang + (at_once == 1), false + len(found) - at_once
+    assert rang == 20
+    assert false <= 9  # in 22,000 values; at one in 5,000 more than 9 have a probability of 1.6 %
+
+
+def test_a_detector_of_binary_values_and_of_what_only_seemed_so() -> None:
+    pytest.importorskip("river.drift", reason="river is not installed: pip install 'volatilis[adapters]'")
+    from volatilis.adapters import DriftDetector
+
+    rng = np.random.default_rng(4)
+    errors = np.r_[rng.random(2_000) < 0.05, rng.random(200) < 0.4].astype(float)
+    found = drifts(DriftDetector(), errors)
+    assert len(found) == 1
+    assert 2_000 <= found[0] <= 2_030
+    assert drifts(DriftDetector(), np.r_[np.zeros(150), np.full(50, 3.7)]) == [150]  # not binary after all
+    assert drifts(DriftDetector(), np.r_[np.full(150, 5.0), np.full(50, 7.0)]) == [150]  # all the same until then
+    assert drifts(DriftDetector(), np.full(1_000, 5.0)) == []
+    with_gaps = two_levels(500, 100, 4.0)
+    with_gaps[::7] = np.nan
+    found = drifts(DriftDetector(), with_gaps)
+    assert len(found) == 1
+    assert 500 <= found[0] <= 504
+
+
+def test_a_detector_says_that_its_values_do_not_fit() -> None:
+    pytest.importorskip("river.drift", reason="river is not installed: pip install 'volatilis[adapters]'")
+    from volatilis.adapters import DriftDetector
+
+    noise = np.random.default_rng(1).normal(size=300)
+    with pytest.warns(vl.ModelMismatchWarning, match="With sigma=18.5.*the rate of false alarms does not hold: give a learner"):
+        drifts(DriftDetector(LEARNER, vl.AlarmRule(0.9, within=20)), 20.0 * noise)
+    with pytest.warns(vl.ModelMismatchWarning, match="in units of their noise.*the rate of false alarms does not hold"):
+        drifts(DriftDetector(), np.cumsum(noise))
+    detector = DriftDetector()
+    for wrong in ("3", None, [1.0]):
+        with pytest.raises(TypeError, match="it must be a number"):
+            detector.update(wrong)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="it must be finite"):
+        detector.update(np.inf)
+    with pytest.raises(ValueError, match="warm_up = 3 is not accepted"):
+        DriftDetector(warm_up=3)
+
+
+def test_a_copy_of_a_detector_goes_on_alike_from_any_moment() -> None:
+    pytest.importorskip("river.drift", reason="river is not installed: pip install 'volatilis[adapters]'")
+    from volatilis.adapters import DriftDetector
+
+    values = 50.0 + 9.0 * np.r_[two_levels(150, 100, 4.0), two_levels(50, 100, -4.0)]
+    expected = drifts(DriftDetector(), values)
+    assert len(expected) >= 3
+    for cut in (0, 30, 99, 100, 101, expected[0], expected[0] + 1, 255, 300):
+        detector = DriftDetector()
+        before = drifts(detector, values[:cut])
+        for copied in (copy.deepcopy(detector), pickle.loads(pickle.dumps(detector))):
+            assert [*before, *(cut + t for t in drifts(copied, values[cut:]))] == expected
 
 
 def test_ruptures_and_scikit_learn_s_habits() -> None:

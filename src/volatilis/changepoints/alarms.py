@@ -6,24 +6,17 @@ before the statistic came down; and not within `cool_down` observations after an
 
 from __future__ import annotations
 
-import json
-import os
-import pathlib
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from volatilis._compiler import Call
-from volatilis._core.files import whole_file
-from volatilis.learners._base import Learner
-from volatilis.running.arguments import checked_learner, checked_within
+from volatilis.running.arguments import checked_within
 from volatilis.running.drivers import Array, Outputs
-from volatilis.running.state_files import StateFileError, from_data, to_data
 from volatilis.running.steps import Step
 from volatilis.running.traces import Trace
 
 STATISTICS = ("recent_change", "log_bayes_factor_surprise", "adaptation_rate")
-FORMAT, VERSION = "volatilis-alarms", 1
 RINGING, QUIET, PLACE, HEAD = range(4)  # of a key: whether an event lasts, how long it is quiet, the place of the next hit, hits
 
 
@@ -148,14 +141,19 @@ class Bell:
 
     def __init__(self, rule: AlarmRule) -> None:
         self.rule, self._keyed = rule, KeyedAlarms(rule)
-        self._number, self._value, self._seen = np.zeros(1, dtype=np.int64), np.zeros(1), np.ones(1, dtype=bool)
+        self._number, self._value, self._seen, self._rang = (np.zeros(1, dtype=kind) for kind in (int, float, int, int))
+        self._bind()
+
+    def _bind(self) -> None:
+        self._ring = self._keyed.call(self._number, self._value, self._seen, self._rang).run
 
     def update(self, step: Step) -> bool:
         """Whether there is an alarm at this step of the stream."""
         rule = self.rule
         value = step.recent_change(rule.within) if rule.statistic == "recent_change" else getattr(step, rule.statistic)
-        self._value[0], self._seen[0] = value, step.adaptation_rate == step.adaptation_rate
-        return bool(self._keyed.of(self._value, self._number, self._seen)[0])
+        self._value[0], self._seen[0], self._rang[0] = value, step.adaptation_rate == step.adaptation_rate, 0
+        self._ring()
+        return bool(self._rang[0])
 
     def reset(self) -> None:
         """As at the start."""
@@ -168,6 +166,7 @@ class Bell:
     def set_memory(self, memory: np.ndarray) -> None:
         """What was kept."""
         self._keyed.set_arrays({"alarms": memory}, 1)
+        self._bind()
 
 
 class KeyedAlarms:
@@ -184,8 +183,12 @@ class KeyedAlarms:
         if len(values):
             self._enlarge(int(numbers.max()) + 1)
             seen, keys = np.asarray(observed, dtype=np.int64), np.ascontiguousarray(numbers, dtype=np.int64)
-            Call(ring, self._numbers, self._memory, keys, np.ascontiguousarray(values, dtype=float), seen, rang)()
+            self.call(keys, np.ascontiguousarray(values, dtype=float), seen, rang)()
         return rang.astype(bool)
+
+    def call(self, keys: np.ndarray, values: np.ndarray, observed: np.ndarray, rang: np.ndarray) -> Call:
+        """What sets `rang`, bound to these arrays and to what is remembered of keys now."""
+        return Call(ring, self._numbers, self._memory, keys, values, observed, rang)
 
     def arrays(self, numbers: np.ndarray) -> dict[str, np.ndarray]:
         """What is remembered of these keys, one row each."""
@@ -253,47 +256,3 @@ class Rate(NamedTuple):
     def text(self) -> str:
         low, high = self.interval
         return f"{self.value:.3g} ({low:.3g} to {high:.3g}; {self.alarms} in {self.observations:,} observations)"
-
-
-# --- the file that `watch --alarms` uses -----------------------------------------------------------------------------------
-
-
-class AlarmFile(NamedTuple):
-    """A calibrated rule with its learner, and in words what was promised."""
-
-    learner: Learner
-    rule: AlarmRule
-    false_alarms: float
-    sentence: str
-
-
-def save_alarms(path: str | os.PathLike[str], content: AlarmFile) -> None:
-    """Whole or not at all, as JSON."""
-    data = {
-        "format": FORMAT,
-        "version": VERSION,
-        "learner": to_data(content.learner),
-        "rule": content.rule.to_data(),
-        "false_alarms": content.false_alarms,
-        "sentence": content.sentence,
-    }
-    with whole_file(path) as file:
-        file.write(json.dumps(data, indent=1).encode() + b"\n")
-
-
-def load_alarms(path: str | os.PathLike[str]) -> AlarmFile:
-    """What `volatilis calibrate --out` wrote. Raises StateFileError where the file is something else."""
-    if os.path.isdir(path):
-        raise StateFileError(f"{path} is a folder; a file is accepted, as volatilis calibrate --out writes it")
-    try:
-        data = json.loads(pathlib.Path(path).read_bytes())
-        if not isinstance(data, dict) or data.get("format") != FORMAT:
-            raise StateFileError(f"{path} is not a file of alarms, as volatilis calibrate --out writes it")
-        if data["version"] != VERSION:
-            raise StateFileError(f"{path} has version {data['version']!r}; this release reads version {VERSION}")
-        learner, rule = checked_learner(from_data(data["learner"])), AlarmRule(**data["rule"])
-        return AlarmFile(learner, rule, float(data["false_alarms"]), str(data["sentence"]))
-    except StateFileError:
-        raise
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise StateFileError(f"{path} does not hold an alarm rule: {error}") from None

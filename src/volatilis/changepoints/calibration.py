@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from volatilis.changepoints.alarms import AlarmFile, AlarmRule, Rate, save_alarms
+from volatilis.changepoints.alarm_files import AlarmFile, save_alarms
+from volatilis.changepoints.alarms import AlarmRule, Rate
 from volatilis.changepoints.thresholds import (
     FEW,
     OTHER,
