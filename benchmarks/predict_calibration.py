@@ -22,9 +22,9 @@ from volatilis._core.jobs import Processes, run_kept, worker_count
 from volatilis._core.store import Store, digest
 from volatilis.behaviour.design.experiment import believe_first, observed, verdicts
 from volatilis.behaviour.design.setting import Setting, Shown
-from volatilis.predictions.estimators import Sums, sums_first, sums_second
+from volatilis.predictions.estimators import WindowSums, sums_first, sums_second
 from volatilis.predictions.hypotheses import BAYES_FACTOR, CANNOT_BE_TOLD, CONFIRMED, CONTRADICTED, NO_PRIOR, SHANNON, TABLES
-from volatilis.predictions.windows import Beliefs
+from volatilis.predictions.windows import OutcomeBeliefs
 
 ROOT = pathlib.Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "results" / "predict.md"
@@ -47,7 +47,7 @@ class Counts(NamedTuple):
 def data_set(sigma: float, number: int) -> np.ndarray:
     """One data set of the most people and trials for each truth; smaller ones are its first people, and their first trials."""
     setting = Setting(family=f"gaussian:sigma={sigma!r}", trials=TRIALS, subjects=PEOPLE)
-    sums: dict[str, list[list[tuple[Sums, Sums]]]] = {truth: [[] for _ in TRIALS] for truth in TRUTHS}
+    sums: dict[str, list[list[tuple[WindowSums, WindowSums]]]] = {truth: [[] for _ in TRIALS] for truth in TRUTHS}
     for seed in np.random.SeedSequence([12, number]).spawn(max(PEOPLE)):
         of_outcomes, of_learner, of_noise = seed.spawn(3)
         shown = setting.outcomes(of_outcomes, max(TRIALS))
@@ -69,7 +69,7 @@ def data_set(sigma: float, number: int) -> np.ndarray:
     return counts
 
 
-def reflected(truth: str, shown: Shown, believed: Beliefs, setting: Setting, rng: np.random.Generator) -> np.ndarray:
+def reflected(truth: str, shown: Shown, believed: OutcomeBeliefs, setting: Setting, rng: np.random.Generator) -> np.ndarray:
     """The indicator of one person."""
     y = shown.y
     noise = rng.standard_normal(y.size)

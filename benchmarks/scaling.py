@@ -19,10 +19,10 @@ import numpy as np
 
 import volatilis as vl
 from volatilis.experiments.sweep import Cell, Plan, sweep
-from volatilis.paper.settings import GAUSSIAN, SIZES, TASKS, Environment, family_of, grid_environments
+from volatilis.paper.settings import GAUSSIAN, SIZES, TASKS, TaskSetting, family_of, grid_environments
 from volatilis.paper.tuned import TUNED, Best, all_learners, benchmark_for, sampling_learners
 
-WHERE = Environment(GAUSSIAN, 1.0, 0.01)
+WHERE = TaskSetting(GAUSSIAN, 1.0, 0.01)
 STEPS = (100_000, 200_000, 400_000, 800_000)  # the first is the paper's own length
 SEEDS = (1, 2, 4, 8)
 REPEATS = 3

@@ -72,6 +72,19 @@ def sentence(name: str) -> str:
     return _record(name).sentence
 
 
+def other_names(name: str) -> tuple[str, ...]:
+    return _record(name).aliases
+
+
+def form(name: str) -> str | None:
+    """How to write what is made of another one of its kind; None where name:parameters says it."""
+    known, kind = (FAMILIES, "FAMILY") if name in FAMILIES else (LEARNERS, "LEARNER")
+    if not _combines(known, name):
+        return None
+    needed = [f"{one.name}=..." for one in parameters(name) if one.default is None]
+    return f"{name}:{kind}:...,p_c=unknown" if _weighs(known[name]) else f"{name}:{kind}:...;{','.join(needed)}"
+
+
 def _record(name: str) -> FamilyRecord | LearnerRecord:
     return FAMILY_RECORDS.get(name) or LEARNER_RECORDS[name]
 
@@ -264,6 +277,8 @@ def _longer_label(recipe: Recipe, alike: list[Recipe]) -> str:
 def _shown(value: object) -> object:
     if isinstance(value, FromColumn):
         return value.column
-    if isinstance(value, (Free, Auto, Unknown)):
-        return type(value).__name__.lower()
+    if isinstance(value, (Free, Auto)):
+        return value.word
+    if isinstance(value, Unknown):
+        return "unknown"
     return "_".join(map(str, value)) if isinstance(value, tuple) else value

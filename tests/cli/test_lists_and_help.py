@@ -57,6 +57,30 @@ def test_lists() -> None:
     assert code == 0
     for word in ("gaussian", "categorical", "sigma_0: a finite number above 0; 1.0 if not given", "y ~ N(mu, sigma^2)"):
         assert word in out
+    assert "Written contaminated:FAMILY:...;p_o=..." in out
+    assert "Also called ar." in out
+
+
+def test_forms_in_lists_are_accepted() -> None:
+    """What a list says of how to write what is made of another: with a name in place of the placeholder it is parsed."""
+    from volatilis import catalogue
+
+    for names, parse, example in (
+        (
+            catalogue.FAMILIES.built_in,
+            catalogue.parse_family,
+            "FAMILY:...",
+        ),
+        (catalogue.LEARNERS.built_in, catalogue.parse_learner, "LEARNER:..."),
+    ):
+        inner = "bernoulli:a=2" if example.startswith("FAMILY") else "merge:n=3"
+        forms = [form for name in names if (form := catalogue.form(name)) is not None]
+        assert len(forms) == 2
+        for form in forms:
+            text = form.replace(example, inner).replace("p_o=...", "p_o=0.1").replace("contexts=...", "contexts=2")
+            text = text if "unknown" in text or example.startswith("FAMILY") else text.replace("n=3", "n=3,p_c=0.1")
+            assert "..." not in text
+            assert parse(text).inner is not None
 
 
 def test_a_list_whose_reader_goes_away() -> None:

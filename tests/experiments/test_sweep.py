@@ -23,7 +23,7 @@ from tests.helpers.processes import default_signals
 from volatilis._core import jobs
 from volatilis.catalogue import LEARNERS, parameters
 from volatilis.experiments import sweep as grids
-from volatilis.experiments.sweep import Cell, Plan, Store, compute, sweep
+from volatilis.experiments.sweep import Cell, CellStore, Plan, compute, sweep
 
 
 def cell(sigma: float = 1.0, p_c: float = 0.05, steps: int = 500, n: int = 5) -> Cell:
@@ -111,7 +111,7 @@ def test_a_second_call_computes_nothing(tmp_path: pathlib.Path, monkeypatch: pyt
 
 
 def test_fresh_forgets(tmp_path: pathlib.Path) -> None:
-    store = Store(PLAN, tmp_path)
+    store = CellStore(PLAN, tmp_path)
     sweep(PLAN, tmp_path)
     assert not store.missing()
     seen: list[float] = []
@@ -129,24 +129,24 @@ def test_a_changed_setting_never_mixes(tmp_path: pathlib.Path) -> None:
         PLAN._replace(cells=(cell(n=4), cell(0.5, 0.1))),
     ):
         assert other.digest() != PLAN.digest()
-        assert len(Store(other, tmp_path).missing()) == len(other.cells) * other.seeds
+        assert len(CellStore(other, tmp_path).missing()) == len(other.cells) * other.seeds
 
 
 def test_an_error_keeps_what_is_done(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As a full disk would, in the middle."""
-    write, written = Store.write, []
+    write, written = CellStore.write, []
 
-    def failing(self: Store, *job: Any) -> None:
+    def failing(self: CellStore, *job: Any) -> None:
         if len(written) == 2:
             raise OSError(28, "No space left on device")
         written.append(job)
         write(self, *job)
 
-    monkeypatch.setattr(Store, "write", failing)
+    monkeypatch.setattr(CellStore, "write", failing)
     with pytest.raises(OSError, match="No space"):
         sweep(PLAN, tmp_path, workers=1)
-    monkeypatch.setattr(Store, "write", write)
-    assert len(Store(PLAN, tmp_path).missing()) == 4
+    monkeypatch.setattr(CellStore, "write", write)
+    assert len(CellStore(PLAN, tmp_path).missing()) == 4
     assert equal(sweep(PLAN, tmp_path), sweep(PLAN, tmp_path / "other"))
 
 

@@ -73,9 +73,9 @@ def test_no_room_for_a_large_file(whole: pathlib.Path, tmp_path: pathlib.Path, m
 
 @pytest.mark.timeout(900)
 def test_no_room_in_the_midst_of_simulating(whole: pathlib.Path, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write, written = sweep.Store.write, 0
+    write, written = sweep.CellStore.write, 0
 
-    def fails_at_the_third(store: sweep.Store, *job: Any) -> None:
+    def fails_at_the_third(store: sweep.CellStore, *job: Any) -> None:
         nonlocal written
         if written == 2:
             raise OSError(errno.ENOSPC, "No space left on device")
@@ -83,7 +83,7 @@ def test_no_room_in_the_midst_of_simulating(whole: pathlib.Path, tmp_path: pathl
         written += 1
 
     with monkeypatch.context() as patch:
-        patch.setattr(sweep.Store, "write", fails_at_the_third)
+        patch.setattr(sweep.CellStore, "write", fails_at_the_third)
         told(order(tmp_path), tmp_path)
     compute, computed = sweep.compute, []
     monkeypatch.setattr(sweep, "compute", lambda *job, **stop: computed.append(job) or compute(*job, **stop))

@@ -22,7 +22,7 @@ from volatilis.paper.figures import FIGURES
 from volatilis.paper.published.code import PublishedStratifiedResampling, heavier, published_threshold
 from volatilis.paper.report import promises
 from volatilis.paper.reproduce import chosen, reproduce
-from volatilis.paper.settings import Environment
+from volatilis.paper.settings import TaskSetting
 from volatilis.paper.tuned import TUNED, Best, use_published
 
 from .sizes import TINY
@@ -267,7 +267,7 @@ def test_fresh_forgets_only_after_all_was_checked(
 def test_a_reference_with_and_without_tuned_values(tmp_path: pathlib.Path) -> None:
     """In the form of the authors' dictionaries: a reference to an array of pairs; where there is none ours stand in."""
     h5py = pytest.importorskip("h5py", reason="the authors' dictionaries are HDF5 files")
-    where = Environment("categorical", 0.1, 0.1)
+    where = TaskSetting("categorical", 0.1, 0.1)
     ours = {("Leaky", where): Best(0.9, 0.9, None)}
     assert use_published(ours, tmp_path) == ours
     path = tmp_path / "src" / "parameterDicts" / "parameterDict_multi_leaky.jld2"

@@ -16,7 +16,7 @@ from volatilis.predictions.hypotheses import BAYES_FACTOR, NO_PRIOR, SHANNON, fl
 from volatilis.predictions.pooling import (
     LEAST_FREEDOM,
     LEAST_SPARE,
-    Layout,
+    ColumnOrder,
     Pooled,
     can_be_tested,
     need,
@@ -175,7 +175,7 @@ def test_the_error_per_noise_is_that_of_noise() -> None:
 
 def test_the_same_trials_in_two_windows_tell_nothing_about_a_slope() -> None:
     """Two errors whose windows hold the same trials: the difference is the same at both, whatever the slope."""
-    layout, gram = Layout(0, 1, {"slope": (0, 1.0)}, ()), np.zeros((3, 3, 3))
+    layout, gram = ColumnOrder(0, 1, {"slope": (0, 1.0)}, ()), np.zeros((3, 3, 3))
     gram[:, 0, 0] = gram[:, 2, 2] = 1.0
     from volatilis.predictions.pooling import pool
 

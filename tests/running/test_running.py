@@ -553,6 +553,21 @@ def test_to_pandas() -> None:
     assert list(vl.run(vl.Leaky(GAUSSIAN, 0.9), [1.0]).to_pandas().columns) == ["mean", "run_length"]
 
 
+class Measured(pd.DataFrame):
+    """As in packages that build on pandas: a frame of another module, with another name."""
+
+
+def test_frames_of_pandas_and_polars() -> None:
+    polars = pytest.importorskip("polars")
+    learner, columns = vl.VarSMiLe(GAUSSIAN, 0.1), {"a": [0.1, 2.0, 2.5], "b": [1.0, -1.0, 0.0]}
+    expected = [vl.run(learner, y).mean for y in columns.values()]
+    for frame in (pd.DataFrame(columns), Measured(columns), polars.DataFrame(columns)):
+        np.testing.assert_array_equal(np.stack([trace.mean for trace in vl.run_many(learner, frame)]), expected)
+        np.testing.assert_array_equal(vl.run(learner, frame["a"]).mean, expected[0])
+    days = pd.date_range("2020-01-01", periods=3)
+    assert vl.run(learner, Measured(columns, index=days)["a"]).to_pandas().index.equals(days)
+
+
 def test_to_xarray() -> None:
     trace = vl.run(vl.ExactBayes(CATEGORICAL, 0.1), [0, 1, 2, 2])
     data = trace.to_xarray()

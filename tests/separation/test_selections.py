@@ -115,7 +115,7 @@ def test_narrow_windows(side: str, tmp_path: pathlib.Path) -> None:
 
 def test_the_paper_selects_the_same_trials() -> None:
     """The masks that Figures 10 and 11 are made with, on the same subjects."""
-    from volatilis.separation.regressors import Rows
+    from volatilis.separation.regressors import RowsOfRuns
     from volatilis.separation.selections import make_runs, select_first, select_second
 
     subjects, trials, family = 5, 200, vl.Gaussian(0.5)
@@ -125,7 +125,7 @@ def test_the_paper_selects_the_same_trials() -> None:
     names = ("mean", "variance", "log_bayes_factor_surprise", "shannon_surprise")
     measures = {name: np.concatenate([getattr(trace, name) for trace in traces]) for name in names}
     run, step = np.repeat(np.arange(subjects), trials), np.tile(np.arange(trials) + 1, subjects)
-    ours = make_runs(measures, Rows(run, [], step, {}), setting._ys.ravel(), [family] * subjects)
+    ours = make_runs(measures, RowsOfRuns(run, [], step, {}), setting._ys.ravel(), [family] * subjects)
     window = FirstWindow(side="after", errors=predictions.DELTAS)
     first = sum(window.masks(subject.trials).sum(axis=-1) for subject in theirs)
     assert {(s.sign, s.at): s.trials for s in select_first("x", ours, window)} == {

@@ -34,10 +34,10 @@ def console_of(stderr: bool = False) -> Console:
     """A console as wide as the terminal; in a file or a pipe as wide as $COLUMNS says, or 118 columns."""
     from rich.console import Console
 
-    console = Console(stderr=stderr, highlight=False)
+    console = Console(stderr=stderr, highlight=False, emoji=False)
     if console.is_terminal or "COLUMNS" in os.environ:
         return console
-    return Console(stderr=stderr, highlight=False, width=PLAIN_WIDTH)
+    return Console(stderr=stderr, highlight=False, emoji=False, width=PLAIN_WIDTH)
 
 
 @contextlib.contextmanager
@@ -91,7 +91,6 @@ SOON = 2.0  # seconds after which people want to know how far it is
 EVERY = 20.0  # seconds between plain lines
 COMPILING = " (compiling first)"
 
-Update = Callable[[str, float], None]  # a piece of work, and the share of it that is done
 UpdateOne = Callable[[float], None]  # the share of the one piece of work that is done
 
 
@@ -164,7 +163,7 @@ def _rich_progress(transient: bool) -> Progress:
 
     columns = (TextColumn("{task.description:32}"), BarColumn(), TextColumn("{task.percentage:5.1f} %"))
     times = (TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())
-    return Progress(*columns, *times, console=Console(stderr=True), transient=transient, speed_estimate_period=600)
+    return Progress(*columns, *times, console=Console(stderr=True, emoji=False), transient=transient, speed_estimate_period=600)
 
 
 # What ends a command besides Ctrl-C; Windows has no SIGHUP

@@ -19,7 +19,7 @@ from volatilis.estimation import check_model
 from volatilis.estimation.models import P_CS, Data, best, described, first_of, reference
 from volatilis.families._base import Family
 from volatilis.running.drivers import ELAPSE, OBSERVE, RESET
-from volatilis.running.pieces import Readouts
+from volatilis.running.pieces import ReadoutPieces
 
 NAMED = 5  # people who are named one by one
 FEW = 5000  # responses that the test of --when looks at
@@ -175,7 +175,7 @@ def _some(persons: Sequence[Person]) -> list[Trials]:
 def _expected(family: Family, part: Trials) -> np.ndarray:
     """Before each trial, from the outcomes alone; NaN for the first of a block."""
     p_c = best(family, P_CS, Data([part.values], [part.events])).p_c
-    after = Readouts(reference(family, p_c), 0, ("mean",)).advance(part.values, part.events).means[:, 0]
+    after = ReadoutPieces(reference(family, p_c), 0, ("mean",)).advance(part.values, part.events).means[:, 0]
     before = np.concatenate([[np.nan], after[:-1]])
     before[part.events >= RESET] = np.nan
     return before

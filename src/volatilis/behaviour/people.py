@@ -18,7 +18,7 @@ from volatilis.catalogue import number
 from volatilis.running.arguments import missing_policy, step_events
 from volatilis.running.drivers import OBSERVE, RESET
 from volatilis.tables import TableError, column_named, marks, numbers, open_table, texts
-from volatilis.trials.groups import Group, shown, split
+from volatilis.trials.groups import GroupRows, shown, split
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -209,7 +209,7 @@ class _Reader:
         self._parameters = {name: np.array(texts(rows.column(name)), dtype=object) for name in parameters}
         self._trials = None if source.trial is None else self._numbers(rows, source.trial)
 
-    def person(self, name: str, group: Group) -> Person:
+    def person(self, name: str, group: GroupRows) -> Person:
         rows = np.arange(len(self._given))[group.rows]
         given, scored = self._given[rows], ~np.isnan(self._given[rows]) & ~self._catch[rows]
         if self._source.response is not None and not scored.any():

@@ -178,7 +178,7 @@ LEARN = (CHOSEN, ALL)
 NO_NUMBERS = np.zeros(0)
 
 
-class Seen(NamedTuple):
+class EncodedOutcomes(NamedTuple):
     """Of some trials.
 
     values, absent   outcomes as the learner's family has them, and where there are none
@@ -193,7 +193,7 @@ class Seen(NamedTuple):
     worth: np.ndarray
     rewards: np.ndarray
 
-    def about_coming(self, begins: np.ndarray) -> Seen:
+    def about_coming(self, begins: np.ndarray) -> EncodedOutcomes:
         """For responses given after the outcome: they are about the coming trial's context, and the last of a block has none."""
         return self._replace(contexts=np.where(np.append(begins[1:], True), np.nan, np.append(self.contexts[1:], np.nan)))
 
@@ -223,7 +223,7 @@ class Feedback:
         if source.learn == ALL and len(self.columns) == 1:
             raise ValueError("--learn all needs what every arm paid: name a column for each, --outcome reward_0,reward_1")
 
-    def of(self, rows: np.ndarray, model: Model, columns: Mapping[str, float]) -> Seen:
+    def of(self, rows: np.ndarray, model: Model, columns: Mapping[str, float]) -> EncodedOutcomes:
         """These rows for the learner of a model; TypeError or ValueError where they will not do."""
         learner, response = model.example(columns)
         family = learner.family
@@ -235,7 +235,7 @@ class Feedback:
                 having = "--family 'given:...;contexts=2' has, or --learner 'per-context:...;contexts=2'"
                 raise ValueError(f"{type(family).__name__} has no contexts, and --given names some: {having}")
             values, absent = family.observations(self._outcomes[rows, 0], given)
-            return Seen(values, absent, NO_NUMBERS if given is None else given, NO_NUMBERS, NO_NUMBERS)
+            return EncodedOutcomes(values, absent, NO_NUMBERS if given is None else given, NO_NUMBERS, NO_NUMBERS)
         response.check_learner(learner)
         if given is None or self._source.when != "before":
             raise ValueError("a choice among arms comes before its outcome: name its column, without --when after")
@@ -245,11 +245,11 @@ class Feedback:
         worth = np.ones((rows.size, arms)) if self._worth is None else self._worth[rows]
         if self._source.learn == ALL:
             values, absent = family.observations(rewards, None)
-            return Seen(values, absent, np.nan_to_num(given), worth, rewards)
+            return EncodedOutcomes(values, absent, np.nan_to_num(given), worth, rewards)
         seen = np.take_along_axis(rewards, chosen[:, None], axis=1)[:, 0] if rewards.size else self._outcomes[rows, 0]
         seen = np.where(np.isnan(given), np.nan, seen)
         values, absent = family.observations(seen, np.nan_to_num(given))
-        return Seen(values, absent, np.nan_to_num(given), worth, rewards)
+        return EncodedOutcomes(values, absent, np.nan_to_num(given), worth, rewards)
 
     def _check_arms(self, rows: np.ndarray, arms: int, given: np.ndarray) -> None:
         wrong = ~np.isnan(given) & ((given != np.floor(given)) | (given < 0) | (given >= arms))

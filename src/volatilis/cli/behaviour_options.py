@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from volatilis.cli.options import Trials, names
+from volatilis.cli.options import TrialOptions, names
 
 if TYPE_CHECKING:
     from volatilis.behaviour.fitting.jobs import FitOptions
@@ -194,7 +194,7 @@ class Columns(NamedTuple):
         columns: dict[str, Any] = {"by": self.by, "outcome": self.outcome, "trial": "none", "reset": self.reset}
         columns["block"] = self.block
         contexts: dict[str, Any] = {"given": self.given, "contexts": self.contexts if self.given else None}
-        return Trials(**columns, **contexts, missing=self.missing, categories=self.categories).reading(table)
+        return TrialOptions(**columns, **contexts, missing=self.missing, categories=self.categories).reading(table)
 
 
 class PredictionColumns(NamedTuple):

@@ -46,7 +46,7 @@ def changes(
     ] = "-",
     segments: Segments = None,
     plot: Plot = None,
-    trials: options.Trials,
+    trials: options.TrialOptions,
     quiet: options.Quiet = False,
 ) -> None:
     """Look back over whole sequences: where each changed, with credible sets, and how probable each change is."""
@@ -83,7 +83,7 @@ def calibrate(
         ),
     ] = None,
     out: Annotated[str | None, typer.Option(metavar="FILE.json", help="A file for volatilis watch --alarms FILE.json.")] = None,
-    trials: options.Trials,
+    trials: options.TrialOptions,
 ) -> None:
     """Choose an alarm's threshold for a rate of false alarms, check it on a log, and report the rate that it has there."""
     with reported("calibrate"):

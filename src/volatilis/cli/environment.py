@@ -48,7 +48,7 @@ def environment(
     plot: Annotated[
         str | None, typer.Option(metavar="OUT.png", help="A picture of the profile of p_c: .png, .pdf or .svg.")
     ] = None,
-    trials: options.Trials,
+    trials: options.TrialOptions,
     quiet: options.Quiet = False,
 ) -> None:
     """What environment made these outcomes? Parameters with errors, what the data cannot tell, and whether the family fits."""

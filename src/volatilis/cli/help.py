@@ -12,7 +12,8 @@ from typing import Any, get_type_hints
 from typer.core import TyperCommand
 
 WIDTH = 68  # of a line of an example, before it is set in
-KINDS = {"<str>": "TEXT", "<int range>": "NUMBER", "<float range>": "NUMBER", "<int>": "NUMBER", "<float>": "NUMBER"}
+KINDS = {" <bool>": "", " BOOLEAN": ""}  # of a flag, which takes no value
+KINDS |= {"<str>": "TEXT", "<int range>": "NUMBER", "<float range>": "NUMBER", "<int>": "NUMBER", "<float>": "NUMBER"}
 KINDS |= {
     "<list[str]>": "TEXT",
     "<path>": "PATH",

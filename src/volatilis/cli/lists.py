@@ -17,14 +17,14 @@ def learners() -> None:
     """List the learners."""
     from volatilis.catalogue import LEARNERS, parameters, sentence
 
-    _show("learners", LEARNERS.built_in, parameters, sentence)
+    _show("learners", LEARNERS.built_in, parameters, sentence, _written)
 
 
 def families() -> None:
     """List the families: what can be observed."""
     from volatilis.catalogue import FAMILIES, parameters, sentence
 
-    _show("families", FAMILIES.built_in, parameters, sentence)
+    _show("families", FAMILIES.built_in, parameters, sentence, _written)
 
 
 def responses() -> None:
@@ -54,6 +54,7 @@ def _show(
     names: Collection[str],
     parameters: Callable[[str], Sequence[Parameter]],
     sentence: Callable[[str], str],
+    written: Callable[[str], Sequence[str]] = lambda name: (),
 ) -> None:
     """Each name on a line of its own, what it is below it, and its parameters one below the other: whole at any width."""
     from volatilis._core.terminal import printed_at_once
@@ -62,11 +63,21 @@ def _show(
         for name in names:
             console.print(f"[bold]{name}[/bold]")
             lines = _wrapped(sentence(name), console.width, "  ", "  ")
+            for line in written(name):
+                lines += _wrapped(line, console.width, "  ", " " * 6)
             for parameter in parameters(name):
                 lines += _wrapped(
                     f"{parameter.name}: {parameter.accepts}{_if_absent(parameter)}", console.width, " " * 4, " " * 8
                 )
             console.print("\n".join([*lines, ""]), markup=False, soft_wrap=True)
+
+
+def _written(name: str) -> list[str]:
+    """Its other names, and how to write it where it is made of another one."""
+    from volatilis.catalogue import form, other_names
+
+    names, shape = other_names(name), form(name)
+    return [*([f"Also called {' or '.join(names)}."] if names else []), *([f"Written {shape}"] if shape else [])]
 
 
 def _wrapped(text: str, width: int, first: str, others: str) -> list[str]:

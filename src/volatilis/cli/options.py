@@ -99,7 +99,7 @@ class World(NamedTuple):
         return Environment.load(self.environment or "").p_c
 
 
-class Trials(NamedTuple):
+class TrialOptions(NamedTuple):
     """Where trials stand in the table, and how learners run over them."""
 
     by: By = None

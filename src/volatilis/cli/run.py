@@ -14,7 +14,7 @@ from volatilis.cli.options import with_groups
 
 if TYPE_CHECKING:
     from volatilis.events import EventsRequest
-    from volatilis.trials import RunRequest, Watcher
+    from volatilis.trials import Onlooker, RunRequest
 
 EXAMPLES = """
 Examples:
@@ -54,7 +54,7 @@ class ReportOptions(NamedTuple):
         typer.Option(metavar="COLUMN,...", help="People's predictions, for the report; if not given, the column prediction."),
     ] = None
 
-    def watchers(self, outputs: contextlib.ExitStack, *others: str) -> list[Watcher]:
+    def watchers(self, outputs: contextlib.ExitStack, *others: str) -> list[Onlooker]:
         """The watcher that makes the page, if one was requested; `others` are the files that the run reads and writes."""
         if self.report is None:
             if self.prediction is not None or self.report_groups is not None:
@@ -158,7 +158,7 @@ def run(
         typer.Option(help="The new table; its ending sets the format. -: CSV on standard output, also if no output is named."),
     ] = None,
     report_options: ReportOptions,
-    trials: options.Trials,
+    trials: options.TrialOptions,
     measures: options.Measures = None,
     quiet: options.Quiet = False,
     event_options: EventOptions,

@@ -49,7 +49,7 @@ def separate(
     out: Out = None,
     plot: Plot = None,
     selections: Selections = None,
-    trials: options.Trials,
+    trials: options.TrialOptions,
     measures: Measures = None,
     prediction: Prediction = None,
     estimate: Estimate = None,

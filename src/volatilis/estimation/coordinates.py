@@ -15,7 +15,7 @@ import numpy as np
 from volatilis._core.records import LINEAR, LOG, LOGIT, Range
 from volatilis.families._observations import level_and_spread
 from volatilis.learners._base import Learner
-from volatilis.learners._grids import Place, parameter_places, value_of, with_values
+from volatilis.learners._grids import FieldPath, parameter_places, value_of, with_values
 from volatilis.learners.merge import Merge
 from volatilis.learners.message_passing import MessagePassing
 
@@ -74,7 +74,7 @@ def coordinates_of(template: Learner, names: Sequence[str], spread: float) -> tu
     return tuple(_coordinate(places[name], name, value_of(template, name), spread) for name in names)
 
 
-def scale_name(place: Place) -> str | None:
+def scale_name(place: FieldPath) -> str | None:
     """On which scale a parameter is searched: its record's, or what its rule allows; None where it is no number to search."""
     search, words = place.parameter.search, place.rule.words
     if isinstance(search, Range):
@@ -86,7 +86,7 @@ def scale_name(place: Place) -> str | None:
     return LINEAR.name if words == "a finite number" else None
 
 
-def _coordinate(place: Place, name: str, value: float, spread: float) -> Coordinate:
+def _coordinate(place: FieldPath, name: str, value: float, spread: float) -> Coordinate:
     scale = scale_name(place)
     if scale == LOGIT.name:
         low, high = (math.log(p / (1.0 - p)) for p in (LOWEST_P, HIGHEST_P))

@@ -14,7 +14,7 @@ from volatilis.estimation.unknowns import Unknowns, unknowns_of
 from volatilis.families._observations import as_array
 from volatilis.running.arguments import step_events
 from volatilis.running.drivers import ELAPSE, OBSERVE, RESET
-from volatilis.running.pieces import Readouts
+from volatilis.running.pieces import ReadoutPieces
 
 
 def is_auto(family: object) -> bool:
@@ -89,7 +89,7 @@ class Observed(NamedTuple):
         """Which steps have an observation that the family predicts, and does not only condition on."""
         family, (values, events, _) = self.model.template.family, self.data
         if family.memory_size():
-            out = Readouts(self.model.template, 0, ("run_length",)).advance(values, events) if _is_given(family) else None
+            out = ReadoutPieces(self.model.template, 0, ("run_length",)).advance(values, events) if _is_given(family) else None
             events = family.without_past(values, events)[2] if out is None else np.where(np.isnan(out.log_p), ELAPSE, events)
         return events % RESET == OBSERVE
 

@@ -14,7 +14,7 @@ from volatilis.events.formats import WRITERS, check_formats, sidecar
 from volatilis.events.request import EventsRequest, check_request, is_constant, left_out
 from volatilis.events.runs import Run, check_columns, name_notes, onset_notes, parts_of, runs_of
 from volatilis.tables import counted, open_table
-from volatilis.trials import Result, Summary, Watcher, compute
+from volatilis.trials import Onlooker, Result, RunSummary, compute
 
 Progress = Callable[[float], None]
 NAMED = 3  # runs that a note names; of more, their number
@@ -23,7 +23,7 @@ NAMED = 3  # runs that a note names; of more, their number
 class EventsResult(NamedTuple):
     """What was written, and notes for the user: one sentence each."""
 
-    summary: Summary
+    summary: RunSummary
     runs: int
     files: tuple[str, ...]
     notes: tuple[str, ...]
@@ -33,7 +33,7 @@ def run_events(
     request: EventsRequest,
     out: str | os.PathLike[str] | None = None,
     progress: Progress = lambda share: None,
-    watchers: Sequence[Watcher] = (),
+    watchers: Sequence[Onlooker] = (),
 ) -> EventsResult:
     """Event files for every run, and the whole table too if `out` is given."""
     check_request(request)
@@ -58,7 +58,7 @@ def show_events(result: EventsResult, folder: str, quiet: bool) -> None:
     """On standard error. Notes are shown even if quiet: they say what is wrong with a regressor."""
     console = console_of(stderr=True)
     if not quiet:
-        console.print(f"{len(result.files):,} event files for {counted(result.runs, 'run')} -> {folder}", soft_wrap=True)
+        console.print(f"{len(result.files):,} event files for {counted(result.runs, 'run')} -> {plain(folder)}", soft_wrap=True)
     for note in result.notes:
         console.print(f"[yellow]note:[/yellow] {plain(note)}", soft_wrap=True)
 

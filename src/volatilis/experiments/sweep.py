@@ -26,7 +26,7 @@ from volatilis._core.jobs import threads_or_dask
 from volatilis._core.seeds import generator_key
 from volatilis._core.store import tell_of_others
 from volatilis.environments import ChangingEnvironment
-from volatilis.experiments.tuning import Runner, Stopped
+from volatilis.experiments.tuning import Runner, TuningStopped
 from volatilis.learners import ExactBayes
 from volatilis.learners._base import Learner
 from volatilis.running import drivers
@@ -70,7 +70,7 @@ class Plan(NamedTuple):
         return hashlib.sha256(json.dumps([*content, *(repr(cell) for cell in self.cells)]).encode()).hexdigest()[:16]
 
 
-class Result(NamedTuple):
+class CellResult(NamedTuple):
     """Of one cell and one seed: mean squared error and distance to the benchmark, per learner; sums n steps after a change."""
 
     error: np.ndarray
@@ -83,7 +83,7 @@ class Result(NamedTuple):
 # --- one cell, one seed --------------------------------------------------------------------------------------------------
 
 
-def compute(cell: Cell, seed: int, after: int = 0, stop: Callable[[], bool] = lambda: False) -> Result:
+def compute(cell: Cell, seed: int, after: int = 0, stop: Callable[[], bool] = lambda: False) -> CellResult:
     """The benchmark and all learners on one sequence."""
     size, steps = cell.environment.family.size(), cell.steps
     ys_type = cell.environment.family.observations([])[0]
@@ -103,7 +103,7 @@ def compute(cell: Cell, seed: int, after: int = 0, stop: Callable[[], bool] = la
     ages = ages_after_change(cell, seed, after) if after else None
     for piece in cell.environment.pieces(steps, PIECE, world):
         if stop():
-            raise Stopped
+            raise TuningStopped
         n = len(piece.y)
         if ages is not None:
             since[:n] = ages[done : done + n]
@@ -119,7 +119,7 @@ def compute(cell: Cell, seed: int, after: int = 0, stop: Callable[[], bool] = la
     results = [runners[repr(learner)].arguments[-2:] for learner in cell.learners.values()]
     sums = np.array([[error, 0.0], *(total for total, _ in results)]) / steps
     all_afters = np.array([afters, *(after_change for _, after_change in results)])
-    return Result(sums[:, 0], sums[:, 1], all_afters[:, 0], all_afters[:, 1], count)
+    return CellResult(sums[:, 0], sums[:, 1], all_afters[:, 0], all_afters[:, 1], count)
 
 
 def sequence_seeds(cell: Cell, seed: int, learners: list[str]) -> list[np.random.SeedSequence]:
@@ -153,7 +153,7 @@ def ages_after_change(cell: Cell, seed: int, after: int) -> np.ndarray:
 # --- the store -----------------------------------------------------------------------------------------------------------
 
 
-class Store:
+class CellStore:
     """Results in a Zarr group, one chunk per cell and seed; `done` is set after the numbers are there."""
 
     def __init__(self, plan: Plan, folder: str | os.PathLike[str]) -> None:
@@ -213,7 +213,7 @@ class Store:
             left = [(int(c), int(s)) for c, s in np.argwhere(self._group["done"][:] == 0)]
         return sorted(left, key=lambda job: (-self.plan.cells[job[0]].steps, self.plan.cells[job[0]].environment.p_c, job))
 
-    def write(self, cell: int, seed: int, result: Result) -> None:
+    def write(self, cell: int, seed: int, result: CellResult) -> None:
         for name, values in result._asdict().items():
             if name == "after_count" and self.plan.after:
                 self._group[name][cell, seed] = values
@@ -270,10 +270,10 @@ def sweep(
     fresh       forget stored results of this plan first
     progress    called with the share of the work done so far
     """
-    store = Store(plan, folder)
+    store = CellStore(plan, folder)
     if fresh:
         shutil.rmtree(store.path)
-        store = Store(plan, folder)
+        store = CellStore(plan, folder)
     jobs = store.missing()
     work = {(c, s): _cost(plan.cells[c]) for c in range(len(plan.cells)) for s in range(plan.seeds)}
     total, left = sum(work.values()), sum(work[job] for job in jobs)

@@ -29,7 +29,7 @@ FEWEST = 10_000  # observations of a sequence that the scan takes at least
 CLOSE = 0.01  # of the range in its own scale: how exactly the optimum is found
 
 
-class Stopped(Exception):  # noqa: N818 (not an error: somebody asked for it)
+class TuningStopped(Exception):  # noqa: N818 (not an error: somebody asked for it)
     """The work was asked to stop."""
 
 
@@ -67,7 +67,7 @@ def tune(
     seeds     how many sequences of `steps` observations, or which
     bounds    where to search, within the parameter's range; None takes the whole range
     grid      try these values instead
-    stop      asked before each value; True ends the search with `Stopped`
+    stop      asked before each value; True ends the search with `TuningStopped`
     """
     name = free_parameter(learner)
     record = RECORDS[learner]
@@ -84,7 +84,7 @@ def tune(
         """On the first so many observations of each sequence."""
         nonlocal evaluations
         if stop():
-            raise Stopped
+            raise TuningStopped
         evaluations += 1
         return float(np.mean([sequence.error(make(value), first) for sequence in sequences]))
 

@@ -42,7 +42,7 @@ class Unknown(NamedTuple):
 unknown = Unknown()
 
 
-class Place(NamedTuple):
+class FieldPath(NamedTuple):
     """Where a parameter stands: the names of the fields that lead to it."""
 
     path: tuple[str, ...]
@@ -50,9 +50,9 @@ class Place(NamedTuple):
     rule: Rule
 
 
-def parameter_places(learner: Learner) -> dict[str, Place]:
+def parameter_places(learner: Learner) -> dict[str, FieldPath]:
     """The parameters that are single numbers, of the learner first and then of its family; the outermost of a name counts."""
-    places: dict[str, Place] = {}
+    places: dict[str, FieldPath] = {}
     waiting: list[tuple[tuple[str, ...], Any]] = [((), learner)]
     for path, owner in waiting:
         kind: type = type(owner)
@@ -60,7 +60,7 @@ def parameter_places(learner: Learner) -> dict[str, Place]:
         for parameter in parameters_of(kind):
             value = getattr(owner, parameter.name)
             if isinstance(value, float) and parameter.name not in places:
-                places[parameter.name] = Place((*path, parameter.name), parameter, rules[parameter.name])
+                places[parameter.name] = FieldPath((*path, parameter.name), parameter, rules[parameter.name])
         inner = [(name, getattr(owner, name)) for name in owner._fields]
         waiting += [((*path, name), value) for name, value in inner if type(value) in FAMILIES]
     return places
@@ -90,7 +90,7 @@ def value_of(learner: Learner, name: str) -> float:
     return float(found)
 
 
-def scale_of(place: Place) -> Scale:
+def scale_of(place: FieldPath) -> Scale:
     """The scale on which equal steps of a parameter matter equally."""
     return place.parameter.search.scale if isinstance(place.parameter.search, Range) else LINEAR
 
@@ -116,7 +116,7 @@ def grid_of(learner: Learner, name: str, given: str | Unknown | npt.ArrayLike) -
     return values
 
 
-def _default(place: Place, own: float, given: Unknown) -> np.ndarray:
+def _default(place: FieldPath, own: float, given: Unknown) -> np.ndarray:
     scale, count = scale_of(place), COUNT if given.count is None else given.count
     if scale.name == LINEAR.name and (given.low is None or given.high is None):
         raise ValueError(f"Averaged: {place.path[-1]} has no range of its own; give values, or vl.Unknown(low=..., high=...)")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 from volatilis.experiments.sweep import Plan, sweep
-from volatilis.paper.settings import Environment, Size
+from volatilis.paper.settings import Size, TaskSetting
 from volatilis.paper.tuned import Best, tune_all, use_published
 from volatilis.paper.writing import Ledger
 
@@ -64,7 +64,7 @@ class Context(NamedTuple):
             plan, self.folder / "store", self.workers, self.scheduler, progress=lambda share: self._advance(plan.name, share)
         )
 
-    def tuned(self, environments: Iterable[Environment]) -> dict[tuple[str, Environment], Best]:
+    def tuned(self, environments: Iterable[TaskSetting]) -> dict[tuple[str, TaskSetting], Best]:
         """The tuned values of every learner for these environments."""
         with self.ledger.part("tuning"):
             values = tune_all(

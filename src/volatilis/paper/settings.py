@@ -35,11 +35,10 @@ MEMORY_CELLS = (
     (CATEGORICAL, 0.25, 0.005),
     (CATEGORICAL, 5.0, 0.01),
 )
-ERROR_SEEDS = 30  # at least: for intervals that are not themselves a matter of three or ten seeds
 NEAR = 80  # hypotheses of the Merge that may stand in for Exact Bayes
 
 
-class Environment(NamedTuple):
+class TaskSetting(NamedTuple):
     """A task, its noise (sigma or s) and its change probability."""
 
     task: str
@@ -87,6 +86,6 @@ def family_of(task: str, noise: float) -> Gaussian | Categorical:
     return Gaussian(noise) if task == GAUSSIAN else Categorical(CATEGORIES, noise)
 
 
-def grid_environments(task: str) -> list[Environment]:
+def grid_environments(task: str) -> list[TaskSetting]:
     """Row by row of the paper's heat maps."""
-    return [Environment(task, noise, p_c) for noise in NOISES[task] for p_c in RATES]
+    return [TaskSetting(task, noise, p_c) for noise in NOISES[task] for p_c in RATES]

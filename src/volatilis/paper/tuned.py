@@ -36,7 +36,7 @@ from volatilis.learners import (
 )
 from volatilis.paper.published.code import PublishedStratifiedResampling, search_bounds
 from volatilis.paper.published.files import tuned_values
-from volatilis.paper.settings import CATEGORICAL, GAUSSIAN, MERGED, NEAR, PARTICLES, Environment, Size, family_of
+from volatilis.paper.settings import CATEGORICAL, GAUSSIAN, MERGED, NEAR, PARTICLES, Size, TaskSetting, family_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -61,18 +61,18 @@ TUNED: dict[str, dict[str, type]] = {  # those with a parameter that is tuned
 }
 
 
-def benchmark_for(where: Environment, near: bool) -> Learner:
+def benchmark_for(where: TaskSetting, near: bool) -> Learner:
     """Exact Bayes, or `near`: a Merge with so many hypotheses that its estimates hardly differ."""
     family = family_of(where.task, where.noise)
     return Merge(family, where.p_c, NEAR) if near else ExactBayes(family, where.p_c)
 
 
-def all_learners(where: Environment, tuned: Mapping[tuple[str, Environment], Best]) -> dict[str, Learner]:
+def all_learners(where: TaskSetting, tuned: Mapping[tuple[str, TaskSetting], Best]) -> dict[str, Learner]:
     """Every learner but Exact Bayes."""
     return sampling_learners(where) | tuned_learners(where, tuned)
 
 
-def sampling_learners(where: Environment) -> dict[str, Learner]:
+def sampling_learners(where: TaskSetting) -> dict[str, Learner]:
     """Those whose one parameter is the true p_c."""
     family, p_c = family_of(where.task, where.noise), where.p_c
     learners: dict[str, Learner] = {f"{kind}{n}": WITH_N[kind](family, p_c, n) for kind in ("pf", "MP", "SOR") for n in PARTICLES}
@@ -80,7 +80,7 @@ def sampling_learners(where: Environment) -> dict[str, Learner]:
     return learners | {f"Merge{n}": Merge(family, p_c, n) for n in MERGED}
 
 
-def tuned_learners(where: Environment, tuned: Mapping[tuple[str, Environment], Best]) -> dict[str, Learner]:
+def tuned_learners(where: TaskSetting, tuned: Mapping[tuple[str, TaskSetting], Best]) -> dict[str, Learner]:
     """Those with a tuned parameter: within the authors' bounds, and free of them."""
     learners: dict[str, Learner] = {}
     for name in TUNED[where.task]:
@@ -90,7 +90,7 @@ def tuned_learners(where: Environment, tuned: Mapping[tuple[str, Environment], B
     return learners
 
 
-def _make(name: str, where: Environment, value: float) -> Learner:
+def _make(name: str, where: TaskSetting, value: float) -> Learner:
     cls = TUNED[where.task][name]
     return record_of(cls).make(family_of(where.task, where.noise), {free_parameter(cls): value})
 
@@ -134,19 +134,19 @@ class Best(NamedTuple):
     at_bound: str | None
 
 
-class Tuned(NamedTuple):
+class TunedLearner(NamedTuple):
     """A learner in an environment, and the value that was found."""
 
     name: str
-    where: Environment
+    where: TaskSetting
     best: Best
 
 
-Job = tuple[str, Environment]  # a learner's name, and where it is tuned
+Job = tuple[str, TaskSetting]  # a learner's name, and where it is tuned
 
 
 def tune_all(
-    environments: Iterable[Environment],
+    environments: Iterable[TaskSetting],
     size: Size,
     folder: str | os.PathLike[str],
     workers: int | None = None,
@@ -171,12 +171,12 @@ def _shown(sequences: tuple[int, int]) -> str:
     return "{}x{}".format(*sequences)
 
 
-def _tune_one(name: str, where: Environment, size: Size, stop: Callable[[], bool] = lambda: False) -> Tuned:
+def _tune_one(name: str, where: TaskSetting, size: Size, stop: Callable[[], bool] = lambda: False) -> TunedLearner:
     learner, environment = TUNED[where.task][name], ChangingEnvironment(family_of(where.task, where.noise), where.p_c)
     seeds, steps = size.tuning_sequences(where.p_c)
     best = tuning.tune(learner, environment, steps, range(1000, 1000 + seeds), stop=stop)
     low, high = search_bounds(learner, where.task == CATEGORICAL, where.p_c)
-    return Tuned(name, where, Best(best.value, min(max(best.value, low), high), best.at_bound))
+    return TunedLearner(name, where, Best(best.value, min(max(best.value, low), high), best.at_bound))
 
 
 def use_published(values: dict[Job, Best], folder: str | os.PathLike[str]) -> dict[Job, Best]:
@@ -228,19 +228,19 @@ def table(size: Size, folder: str | os.PathLike[str], reference: str | os.PathLi
 # --- the store -----------------------------------------------------------------------------------------------------------
 
 
-def _store(size: Size, folder: str | os.PathLike[str]) -> Store[Tuned]:
+def _store(size: Size, folder: str | os.PathLike[str]) -> Store[TunedLearner]:
     sequences = f"{_shown(size.tuning)}-{_shown(size.rare_tuning)}"
     path = pathlib.Path(folder) / f"tuned-{size.name}-{sequences}.jsonl"
     return Store(path, sources.digest(__name__), _to_json, _from_json)
 
 
-def _key(name: str, where: Environment) -> str:
+def _key(name: str, where: TaskSetting) -> str:
     return json.dumps([name, *where])
 
 
-def _to_json(tuned: Tuned) -> Entry:
+def _to_json(tuned: TunedLearner) -> Entry:
     return {"learner": tuned.name, "where": list(tuned.where), "best": list(tuned.best)}
 
 
-def _from_json(entry: Entry) -> Tuned:
-    return Tuned(str(entry["learner"]), Environment(*entry["where"]), Best(*entry["best"]))
+def _from_json(entry: Entry) -> TunedLearner:
+    return TunedLearner(str(entry["learner"]), TaskSetting(*entry["where"]), Best(*entry["best"]))

@@ -186,7 +186,7 @@ class Curve(NamedTuple):
     reach: np.ndarray
 
 
-class Observed(NamedTuple):
+class IndicatorAverages(NamedTuple):
     """What is drawn of an indicator; numbers of people at each point in `people` and `people_at_p`.
 
     signs           the averages at s = +1 and s = -1 over the errors, with standard errors
@@ -205,7 +205,7 @@ class Observed(NamedTuple):
     people_at_p: np.ndarray
 
 
-def draw_observed(observed: Observed) -> Figure:
+def draw_observed(observed: IndicatorAverages) -> Figure:
     """A: averages for both sign biases against |error|. B: their difference. C, with a learner: averages against p.
 
     Bands are the standard error over people; bars in B are the confidence interval. Small numbers: how many people have trials.
@@ -228,7 +228,7 @@ def draw_observed(observed: Observed) -> Figure:
     return figure
 
 
-def _draw_signs(axis: Axes, observed: Observed) -> None:
+def _draw_signs(axis: Axes, observed: IndicatorAverages) -> None:
     for curve, look in zip(observed.signs, OBSERVED_SIGNS, strict=True):
         _band(axis, observed.errors, curve, *look, alpha=0.2)
     _count_people(axis, observed.errors, observed.people)
@@ -237,7 +237,7 @@ def _draw_signs(axis: Axes, observed: Observed) -> None:
     style.title(axis, "A", "Prediction 1")
 
 
-def _draw_difference(axis: Axes, observed: Observed) -> None:
+def _draw_difference(axis: Axes, observed: IndicatorAverages) -> None:
     axis.axhline(0.0, color="0.4", linewidth=1.0)
     for shift, (name, curve) in zip((-0.008, 0.008), observed.differences.items(), strict=True):
         colour, line, mark = ESTIMATORS[name]
@@ -258,7 +258,7 @@ def _draw_difference(axis: Axes, observed: Observed) -> None:
     style.title(axis, "B", r"S$_{\mathrm{Sh}}$: above 0   S$_{\mathrm{BF}}$: below 0")
 
 
-def _draw_probabilities(axis: Axes, observed: Observed) -> None:
+def _draw_probabilities(axis: Axes, observed: IndicatorAverages) -> None:
     for name, curve in observed.probabilities.items():
         colour, line, mark = ESTIMATORS[name]
         _band(axis, observed.p, curve, colour, mark, name, line, alpha=0.2)

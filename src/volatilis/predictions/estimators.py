@@ -19,18 +19,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from volatilis.predictions.pooling import Layout, Pooled, pool
+from volatilis.predictions.pooling import ColumnOrder, Pooled, pool
 from volatilis.predictions.windows import FirstWindow, SecondWindow, SubjectTrials
 
 PAPER, ADJUSTED = "paper", "adjusted"
 ESTIMATORS = (PAPER, ADJUSTED)
 DIFFERENCE, SLOPE = "difference", "slope"
 S_BF, S_SH = "S_BF", "S_Sh"  # the measures that an indicator may reflect
-FIRST_LAYOUT = Layout(4, 2, {DIFFERENCE: (0, 2.0), SLOPE: (1, 2.0)}, (S_BF, S_SH))
-SECOND_LAYOUT = Layout(2, 1, {SLOPE: (0, 1.0)}, (S_SH,))
+FIRST_LAYOUT = ColumnOrder(4, 2, {DIFFERENCE: (0, 2.0), SLOPE: (1, 2.0)}, (S_BF, S_SH))
+SECOND_LAYOUT = ColumnOrder(2, 1, {SLOPE: (0, 1.0)}, (S_SH,))
 
 
-class Sums(NamedTuple):
+class WindowSums(NamedTuple):
     """Of one person's selected trials.
 
     counts      trials in each window
@@ -79,7 +79,7 @@ class Second(NamedTuple):
 # --- one person ----------------------------------------------------------------------------------------------------------
 
 
-def sums_first(trials: SubjectTrials, window: FirstWindow) -> Sums:
+def sums_first(trials: SubjectTrials, window: FirstWindow) -> WindowSums:
     """What differs within a window, whatever the sign bias: the size of the error and of the prediction, and confidence."""
     masks = window.masks(trials)
     chosen = masks.any(axis=(0, 1))
@@ -99,7 +99,7 @@ def sums_first(trials: SubjectTrials, window: FirstWindow) -> Sums:
     )
 
 
-def sums_second(trials: SubjectTrials, window: SecondWindow) -> Sums:
+def sums_second(trials: SubjectTrials, window: SecondWindow) -> WindowSums:
     """What differs within a window: the Bayes Factor Surprise, which there is near 1 but not 1, and its logarithm."""
     masks = window.masks(trials)
     chosen = masks.any(axis=0)
@@ -136,19 +136,19 @@ def _sums(
     functionals: list[np.ndarray],
     references: list[np.ndarray],
     defined: list[bool],
-) -> Sums:
+) -> WindowSums:
     nuisance, columns = np.array(nuisances), np.array([*nuisances, *effects, *functionals, *references, indicator])
     if indicator.size:
         columns = columns - columns.mean(axis=1, keepdims=True)
     in_windows = np.moveaxis(masks @ nuisance.T, -1, 0)
     products, middle = columns @ columns.T, nuisance.sum(axis=1)
-    return Sums(masks.sum(axis=-1), masks @ indicator, in_windows, products, indicator.size, middle, np.array(defined))
+    return WindowSums(masks.sum(axis=-1), masks @ indicator, in_windows, products, indicator.size, middle, np.array(defined))
 
 
 # --- people --------------------------------------------------------------------------------------------------------------
 
 
-def estimate_first(people: Sequence[Sums], window: FirstWindow) -> dict[str, First]:
+def estimate_first(people: Sequence[WindowSums], window: FirstWindow) -> dict[str, First]:
     """Estimator -> prediction 1 of every person."""
     windows = _Windows(people, window.least, FIRST_LAYOUT)
     estimates = {}
@@ -158,7 +158,7 @@ def estimate_first(people: Sequence[Sums], window: FirstWindow) -> dict[str, Fir
     return estimates
 
 
-def estimate_second(people: Sequence[Sums], window: SecondWindow) -> dict[str, Second]:
+def estimate_second(people: Sequence[WindowSums], window: SecondWindow) -> dict[str, Second]:
     """Estimator -> prediction 2 of every person."""
     windows = _Windows(people, window.least, SECOND_LAYOUT)
     estimates = {}
@@ -168,7 +168,7 @@ def estimate_second(people: Sequence[Sums], window: SecondWindow) -> dict[str, S
     return estimates
 
 
-def pooled_effects(people: Sequence[Sums], layout: Layout) -> dict[str, Pooled]:
+def pooled_effects(people: Sequence[WindowSums], layout: ColumnOrder) -> dict[str, Pooled]:
     """Quantity -> the adjusted effect over all people."""
     products, trials = np.array([person.products for person in people]), np.array([person.trials for person in people])
     return {quantity: pool(products, trials, layout, quantity) for quantity in layout.functionals}
@@ -177,7 +177,7 @@ def pooled_effects(people: Sequence[Sums], layout: Layout) -> dict[str, Pooled]:
 class _Windows:
     """Averages of people in windows, and what is estimated from them."""
 
-    def __init__(self, people: Sequence[Sums], least: int, layout: Layout) -> None:
+    def __init__(self, people: Sequence[WindowSums], least: int, layout: ColumnOrder) -> None:
         self._people, self._layout = people, layout
         self._counts = np.array([person.counts for person in people])
         self._enough = self._counts >= least

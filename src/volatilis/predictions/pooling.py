@@ -42,7 +42,7 @@ CERTAIN = 30.0  # standard errors: an effect that is always seen
 MOST = 100.0  # times the present data
 
 
-class Layout(NamedTuple):
+class ColumnOrder(NamedTuple):
     """The order of the columns in a table of products: nuisances, effects, functionals, references, the indicator.
 
     functionals   name -> which effect it shows, and how much of it (the value where the effect's coefficient is 1)
@@ -89,7 +89,7 @@ class Pooled(NamedTuple):
     expected: dict[str, float]
 
 
-def pool(products: np.ndarray, trials: np.ndarray, layout: Layout, name: str) -> Pooled:
+def pool(products: np.ndarray, trials: np.ndarray, layout: ColumnOrder, name: str) -> Pooled:
     """The effect that a functional shows.
 
     products   people x column x column

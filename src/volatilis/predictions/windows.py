@@ -83,7 +83,7 @@ class SubjectTrials(NamedTuple):
         return self._replace(prediction=scaled, error=(y - prior.mu_0) / prior.sigma_0 - scaled)
 
 
-class Beliefs(NamedTuple):
+class OutcomeBeliefs(NamedTuple):
     """What a learner believes about each outcome of a sequence, in the units of the outcomes; with contexts, about its context.
 
     mean                         of the belief before the outcome
@@ -123,7 +123,7 @@ def believe(
     missing: str = "error",
     seed: int | np.random.SeedSequence = 0,
     given: np.ndarray | None = None,
-) -> Beliefs:
+) -> OutcomeBeliefs:
     """Run a learner over outcomes, each in its context if `given`; blocks begin at the first and where `begins` is true."""
     check_belief(learner)
     starts = np.zeros(y.size, dtype=bool) if begins is None else begins.copy()
@@ -142,7 +142,7 @@ def beliefs_from(
     shannon: np.ndarray,
     begins: np.ndarray | None = None,
     given: np.ndarray | None = None,
-) -> Beliefs:
+) -> OutcomeBeliefs:
     """From what a learner reads out after each of the outcomes y of this family; with contexts, means and variances of all."""
     from scipy import stats
 
@@ -153,7 +153,7 @@ def beliefs_from(
     with np.errstate(over="ignore"):
         p = np.exp(log_p_0 - log_bayes_factor)
     before = (previous(means, starts, family.mu_0)[of_context], previous(deviations, starts, family.sigma_0)[of_context])
-    return Beliefs(*before, deviations[of_context], p, np.exp(log_p_0), log_bayes_factor, shannon)
+    return OutcomeBeliefs(*before, deviations[of_context], p, np.exp(log_p_0), log_bayes_factor, shannon)
 
 
 def previous(values: np.ndarray, begins: np.ndarray, first: float) -> np.ndarray:

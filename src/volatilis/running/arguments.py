@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Sequence
 from typing import Any, cast
@@ -56,18 +57,22 @@ def checked_within(within: object) -> int:
 
 def labelled(y: object) -> tuple[Any, Any]:
     """Observations without their frame, and the index of a pandas Series or DataFrame (None: positions; others have none)."""
-    module = type(y).__module__.partition(".")[0]
-    if module == "pandas" and type(y).__name__ in ("Series", "DataFrame"):
+    if _is(y, "pandas", "Series", "DataFrame"):
         return np.asarray(y), y.index  # type: ignore[attr-defined]
-    return (np.asarray(y) if module in ("pandas", "polars") else y), None
+    return (np.asarray(y) if _is(y, "pandas", "Index") or _is(y, "polars", "Series", "DataFrame") else y), None
 
 
 def columns_of(ys: Any) -> tuple[Any, Any]:
     """The columns of a pandas or polars DataFrame as sequences, and its index; anything else as it is."""
-    module = type(ys).__module__.partition(".")[0]
-    if module in ("pandas", "polars") and type(ys).__name__ == "DataFrame":
+    if _is(ys, "pandas", "DataFrame") or _is(ys, "polars", "DataFrame"):
         return [np.asarray(ys[name]) for name in ys.columns], labelled(ys)[1]
     return ys, None
+
+
+def _is(value: object, library: str, *classes: str) -> bool:
+    """Whether it is of these classes of a library, or of classes made from them. The library is not imported for that."""
+    module = sys.modules.get(library)
+    return module is not None and isinstance(value, tuple(getattr(module, name, ()) for name in classes))
 
 
 def missing_policy(missing: str) -> int:

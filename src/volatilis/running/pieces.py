@@ -15,7 +15,7 @@ from volatilis.running.drivers import OBSERVE, RESET, Array, Outputs, advance, o
 from volatilis.surprise import Divergence
 
 
-class Readouts:
+class ReadoutPieces:
     """What follows from the update itself. `advance` goes on where the last piece ended."""
 
     def __init__(
@@ -78,7 +78,7 @@ def many_fresh(learner: Learner, keys: np.ndarray) -> ManyStates[State]:
 
 
 class ManyReadouts:
-    """`Readouts` of many sequences, of a learner whose state does not grow: one call of native code for all their rows.
+    """`ReadoutPieces` of many sequences, of a learner whose state does not grow: one call of native code for all their rows.
 
     `places` says for each row which sequence it belongs to; rows of a sequence are in its order.
     """

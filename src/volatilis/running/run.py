@@ -145,7 +145,7 @@ class Rerun:
 
     def recent(self, within: int, onset: bool) -> Outputs:
         """The probability of a recent change and, if asked for, how long ago that was."""
-        return pieces.Readouts(self.learner, self.key, ("adaptation_rate",), within, onset).advance(self.values, self.events)
+        return pieces.ReadoutPieces(self.learner, self.key, ("adaptation_rate",), within, onset).advance(self.values, self.events)
 
     def parameter(self, name: str) -> LearnedParameter:
         """What is known of a parameter after each step."""
@@ -157,7 +157,7 @@ class Rerun:
 
 
 def _run_one(learner: Learner, key: int, values: np.ndarray, events: np.ndarray, readouts: tuple[str, ...]) -> Outputs:
-    return pieces.Readouts(learner, key, readouts).advance(values, events)
+    return pieces.ReadoutPieces(learner, key, readouts).advance(values, events)
 
 
 # --- many sequences ----------------------------------------------------------------------------------------------------

@@ -123,7 +123,7 @@ def run_weights(learner: Learner, key: int, values: np.ndarray, events: np.ndarr
         raise ValueError(f"least = {least!r} is not accepted; it must be a weight, from 0 to below 1")
     steps = len(values)
     state = _weighing(learner, key, steps)
-    rows = Rows(np.zeros(steps, dtype=np.int64), np.zeros(steps, dtype=np.int64), np.zeros(steps + 2), *_piece(PIECE))
+    rows = RunLengthWeights(np.zeros(steps, dtype=np.int64), np.zeros(steps, dtype=np.int64), np.zeros(steps + 2), *_piece(PIECE))
     lengths, weights, kept, progress = [np.zeros(0, dtype=np.int32)], [np.zeros(0)], 0, np.zeros(3, dtype=np.int64)
     while progress[0] < steps:
         if not learner.has_room(state):
@@ -166,7 +166,7 @@ def _piece(size: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 @compiled_methods
-class Rows(NamedTuple):
+class RunLengthWeights(NamedTuple):
     """Per step: how many weights there are, and whether there was an observation; a weight per run length; then what is kept."""
 
     counts: Array
@@ -176,7 +176,9 @@ class Rows(NamedTuple):
     weights: Array
 
 
-def run_weighing(learner: Any, state: Any, ys: Array, events: Array, progress: Array, least: float, rows: Rows) -> None:
+def run_weighing(
+    learner: Any, state: Any, ys: Array, events: Array, progress: Array, least: float, rows: RunLengthWeights
+) -> None:
     """From step progress[0]; stops early where the state or the rows need room. progress[1] weights are written so far.
 
     progress[2] is 1 where a hypothesis has no single time.
@@ -206,7 +208,7 @@ def needed(state: Any) -> int:
 
 
 @compiled_function
-def write_single(state: Any, progress: Array, least: float, rows: Rows) -> int:
+def write_single(state: Any, progress: Array, least: float, rows: RunLengthWeights) -> int:
     """Each hypothesis has one run length; those of the same one count together."""
     end = progress[1]
     for i in range(state.count[0]):
@@ -220,7 +222,7 @@ def write_single(state: Any, progress: Array, least: float, rows: Rows) -> int:
 
 
 @compiled_function
-def write_merged(state: Any, end: int, least: float, rows: Rows) -> int:
+def write_merged(state: Any, end: int, least: float, rows: RunLengthWeights) -> int:
     """Each change has its share of the weight of one hypothesis; what is left has not changed since the start."""
     first, last, n, left = int(state.recent[OLD]), int(state.recent[NOTED]), int(state.recent[N]), 1.0
     for e in range(first, last):
@@ -234,7 +236,7 @@ def write_merged(state: Any, end: int, least: float, rows: Rows) -> int:
 
 
 @compiled_function
-def take(length: int, end: int, least: float, rows: Rows) -> int:
+def take(length: int, end: int, least: float, rows: RunLengthWeights) -> int:
     """The weight of one run length goes where it is kept, once, if it is not too small."""
     weight = rows.work[length]
     rows.work[length] = 0.0

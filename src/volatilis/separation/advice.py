@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 
 from volatilis.separation.equivalences import AT_FIRST
-from volatilis.separation.relations import Pair
+from volatilis.separation.relations import RegressorPair
 from volatilis.separation.study import Separation
 from volatilis.tables import counted
 
@@ -41,7 +41,7 @@ CAN = {
 }
 
 
-def verdict(separation: Separation, pair: Pair) -> str:
+def verdict(separation: Separation, pair: RegressorPair) -> str:
     """Whether two regressors can be told apart with these trials."""
     proven = separation.equivalence(pair)
     kind = None if proven is None else proven.kind
@@ -83,7 +83,7 @@ def advice(separation: Separation) -> list[str]:
     ]
 
 
-def _summary(separation: Separation, verdicts: dict[Pair, str]) -> str:
+def _summary(separation: Separation, verdicts: dict[RegressorPair, str]) -> str:
     apart = sum(v == YES for v in verdicts.values())
     effect = separation.request.effect
     return (
@@ -92,7 +92,7 @@ def _summary(separation: Separation, verdicts: dict[Pair, str]) -> str:
     )
 
 
-def _paper_question(separation: Separation, verdicts: dict[Pair, str]) -> list[str]:
+def _paper_question(separation: Separation, verdicts: dict[RegressorPair, str]) -> list[str]:
     """Shannon or Bayes Factor surprise: one sentence per verdict and reason, for all learners that share them."""
     columns = separation.regressors.columns
     groups: dict[tuple[str, str], list[str]] = {}
@@ -113,7 +113,7 @@ def _paper_question(separation: Separation, verdicts: dict[Pair, str]) -> list[s
     return sentences
 
 
-def _groups(separation: Separation, verdicts: dict[Pair, str], wanted: str, words: str) -> list[str]:
+def _groups(separation: Separation, verdicts: dict[RegressorPair, str], wanted: str, words: str) -> list[str]:
     """Regressors that hang together by one verdict; those with the same reasons in one sentence."""
     names = separation.regressors.names
     groups: list[set[int]] = []
@@ -129,7 +129,7 @@ def _groups(separation: Separation, verdicts: dict[Pair, str], wanted: str, word
     return [f"{'; '.join(members)}: these {words} ({reasons})." for reasons, members in by_reason.items()]
 
 
-def _reasons(separation: Separation, pairs: Iterable[Pair]) -> str:
+def _reasons(separation: Separation, pairs: Iterable[RegressorPair]) -> str:
     proofs = [separation.equivalence(pair) for pair in pairs]
     reasons = ("as these outcomes show; nothing proves it" if proof is None else proof.reason for proof in proofs)
     return "; ".join(dict.fromkeys(part for reason in reasons for part in reason.split("; ")))
@@ -145,7 +145,9 @@ def _at_first(separation: Separation) -> list[str]:
     ]
 
 
-def _named(separation: Separation, verdicts: dict[Pair, str], wanted: str, words: Callable[[Pair], str]) -> list[str]:
+def _named(
+    separation: Separation, verdicts: dict[RegressorPair, str], wanted: str, words: Callable[[RegressorPair], str]
+) -> list[str]:
     """The pairs of a verdict, the closest by name and the others by number."""
     chosen = sorted((pair for pair, answer in verdicts.items() if answer == wanted), key=lambda pair: -abs(pair.pearson))
     if not chosen:
@@ -157,12 +159,12 @@ def _named(separation: Separation, verdicts: dict[Pair, str], wanted: str, words
     return [f"{start}{'; '.join(shown)}{more}."]
 
 
-def _too_few(pair: Pair) -> str:
+def _too_few(pair: RegressorPair) -> str:
     shown = correlation(pair.pearson)
     return f"(r {shown if shown[0] in '<>' else f'= {shown}'}, {pair.needed:,.0f} needed)"
 
 
-def _rests_on_few(pair: Pair) -> str:
+def _rests_on_few(pair: RegressorPair) -> str:
     return f"(worth {pair.effective:.1f} trials; 90 % of it in {counted(pair.most, 'trial')})"
 
 
@@ -179,7 +181,7 @@ def _tails(separation: Separation) -> list[str]:
     return sentences
 
 
-def _at_starts(separation: Separation, verdicts: dict[Pair, str]) -> list[str]:
+def _at_starts(separation: Separation, verdicts: dict[RegressorPair, str]) -> list[str]:
     """Differences that are those of first trials, where the belief is the prior and S_BF is 1 by definition."""
     names = separation.regressors.names
     pairs = [

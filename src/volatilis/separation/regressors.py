@@ -167,7 +167,7 @@ def _rounded(values: np.ndarray) -> np.ndarray:
 # --- rows ------------------------------------------------------------------------------------------------------------------
 
 
-class Rows(NamedTuple):
+class RowsOfRuns(NamedTuple):
     """`run` numbers the group of each row, in the order in which groups first appear; `keys` are their names.
 
     `step` counts the rows of a run since a learner last started, from 1; `columns` are the requested ones, `given` the contexts.
@@ -187,7 +187,7 @@ class Rows(NamedTuple):
         return np.where(self.step == 1, at_start, shifted)
 
 
-def read_rows(request: RunRequest, by: Sequence[str], columns: Sequence[str]) -> Rows:
+def read_rows(request: RunRequest, by: Sequence[str], columns: Sequence[str]) -> RowsOfRuns:
     """Read the table once more: learners need it in groups, this needs it by row."""
     table = open_table(request.table)
     wanted = [*columns, *([] if request.reset is None else [request.reset])]
@@ -211,7 +211,7 @@ def read_rows(request: RunRequest, by: Sequence[str], columns: Sequence[str]) ->
     whole = {name: np.concatenate(parts) for name, parts in pieces.items()}
     marks = np.zeros(len(run)) if request.reset is None else whole[request.reset]
     starts = (marks != 0.0) & ~np.isnan(marks)
-    return Rows(run, list(keys), _steps(run, starts), whole, np.concatenate(given) if given else None)
+    return RowsOfRuns(run, list(keys), _steps(run, starts), whole, np.concatenate(given) if given else None)
 
 
 def _contexts(request: RunRequest, batch: pa.RecordBatch, path: str, first: int) -> np.ndarray:

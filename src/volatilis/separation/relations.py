@@ -37,7 +37,7 @@ class Carried(NamedTuple):
     at_starts: float = 0.0
 
 
-class Pair(NamedTuple):
+class RegressorPair(NamedTuple):
     """Two regressors by their places; `first_alone` is what the first has beside the second. `needed` is infinite where the
     two are the same but for scale."""
 
@@ -99,20 +99,20 @@ def pairs(
     effect: float,
     starts: np.ndarray | None = None,
     progress: Callable[[float], None] = lambda share: None,
-) -> list[Pair]:
+) -> list[RegressorPair]:
     """Every pair of columns; `starts` marks the first trials of blocks."""
     if not 0.0 < effect < 1.0:
         raise ValueError(f"effect = {effect:g} is not accepted; it is a correlation between 0 and 1, such as 0.2")
     unit = _unit(centred)
     pearson, spearman = correlations(centred), correlations(centred_ranks)
-    result: list[Pair] = []
+    result: list[RegressorPair] = []
     for i in range(unit.shape[1]):
         progress(len(result) / (unit.shape[1] * (unit.shape[1] - 1) / 2))
         for j in range(i + 1, unit.shape[1]):
             left = residual(unit[:, i], unit[:, j])
             alone = (carried(left, starts), carried(residual(unit[:, j], unit[:, i]), starts))
             needed = trials_needed(float(left @ left), effect)
-            result.append(Pair(i, j, float(pearson[i, j]), float(spearman[i, j]), *alone, needed))
+            result.append(RegressorPair(i, j, float(pearson[i, j]), float(spearman[i, j]), *alone, needed))
     return result
 
 

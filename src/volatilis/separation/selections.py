@@ -24,7 +24,7 @@ from volatilis.predictions.windows import (
     previous,
 )
 from volatilis.running.steps import defined_readouts
-from volatilis.separation.regressors import Rows
+from volatilis.separation.regressors import RowsOfRuns
 
 MEASURES = ("mean", "variance", "log_bayes_factor_surprise", "shannon_surprise")  # that a learner must have
 
@@ -53,7 +53,7 @@ class Unselected(NamedTuple):
     reason: str
 
 
-class Run(NamedTuple):
+class LearnerRun(NamedTuple):
     """One run of a learner: its trials, and the learner's surprises."""
 
     trials: SubjectTrials
@@ -77,13 +77,13 @@ def why_not(learner: Learner) -> str | None:
 
 def make_runs(
     measures: Mapping[str, np.ndarray],
-    rows: Rows,
+    rows: RowsOfRuns,
     outcome: np.ndarray,
     families: Sequence[Gaussian],
     prediction: np.ndarray | None = None,
     confidence: np.ndarray | None = None,
     given: np.ndarray | None = None,
-) -> list[Run]:
+) -> list[LearnerRun]:
     """The runs of one learner.
 
     measures     by name, at each row of the table, as are the other columns; mean and variance of all contexts
@@ -109,11 +109,11 @@ def make_runs(
             same = np.append(contexts[1:] == contexts[:-1], False) if contexts is not None else np.ones(y.size, dtype=bool)
             after = np.where(same, stated, np.nan)
             trials = trials._replace(before=previous(stated, begins, np.nan), after=after, reported=True)
-        runs.append(Run(trials, beliefs.bayes_factor, beliefs.shannon))
+        runs.append(LearnerRun(trials, beliefs.bayes_factor, beliefs.shannon))
     return runs
 
 
-def select_first(label: str, runs: Sequence[Run], window: FirstWindow) -> list[Selected]:
+def select_first(label: str, runs: Sequence[LearnerRun], window: FirstWindow) -> list[Selected]:
     """Prediction 1, by absolute error and sign bias."""
     counted = _count(runs, [window.masks(run.trials) for run in runs], window.least)
     return [
@@ -123,7 +123,7 @@ def select_first(label: str, runs: Sequence[Run], window: FirstWindow) -> list[S
     ]
 
 
-def select_second(label: str, runs: Sequence[Run], window: SecondWindow) -> list[Selected]:
+def select_second(label: str, runs: Sequence[LearnerRun], window: SecondWindow) -> list[Selected]:
     """Prediction 2, by p."""
     counted = _count(runs, [window.masks(run.trials) for run in runs], window.least)
     return [Selected(label, 2, 0, p, *counted.at(k)) for k, p in enumerate(window.p)]
@@ -142,7 +142,7 @@ class _Counted(NamedTuple):
         return int(self.trials[place]), int(self.runs[place]), *means
 
 
-def _count(runs: Sequence[Run], masks: Sequence[np.ndarray], least: int) -> _Counted:
+def _count(runs: Sequence[LearnerRun], masks: Sequence[np.ndarray], least: int) -> _Counted:
     counts = np.array([mask.sum(axis=-1) for mask in masks])
     trials = counts.sum(axis=0)
 

@@ -11,8 +11,8 @@ from volatilis.catalogue import LEARNER_RECORDS
 from volatilis.families import Given
 from volatilis.predictions.windows import FirstWindow, SecondWindow, check_selection, gaussian_within
 from volatilis.separation.equivalences import Equivalence, Flatness, change_probabilities, equivalences, measure_flatness
-from volatilis.separation.regressors import Regressors, Rows, chosen_columns, make_regressors, read_rows
-from volatilis.separation.relations import Carried, Inflation, Pair, carried, inflations, pairs
+from volatilis.separation.regressors import Regressors, RowsOfRuns, chosen_columns, make_regressors, read_rows
+from volatilis.separation.relations import Carried, Inflation, RegressorPair, carried, inflations, pairs
 from volatilis.separation.selections import MEASURES, Selected, Unselected, make_runs, select_first, select_second, why_not
 from volatilis.trials import Result, RunRequest, compute
 
@@ -42,7 +42,7 @@ class Separation(NamedTuple):
     """What a sequence of outcomes can tell apart. Lists go by the regressors' places; `own_inflations` are within a learner."""
 
     regressors: Regressors
-    pairs: list[Pair]
+    pairs: list[RegressorPair]
     inflations: list[Inflation]
     own_inflations: list[Inflation]
     tails: list[Carried]
@@ -67,7 +67,7 @@ class Separation(NamedTuple):
     def equivalences(self) -> list[Equivalence]:
         return list(self.proven.values())
 
-    def equivalence(self, pair: Pair) -> Equivalence | None:
+    def equivalence(self, pair: RegressorPair) -> Equivalence | None:
         return self.proven.get((pair.first, pair.second))
 
 
@@ -126,7 +126,7 @@ def _measures(result: Result, label: str, names: Sequence[str], contexts: int = 
     return {name: values[:, 0] if values.shape[1] == 1 else values for name, values in frames.items()}
 
 
-def _flatness(result: Result, regressors: Regressors, rows: Rows) -> dict[str, Flatness]:
+def _flatness(result: Result, regressors: Regressors, rows: RowsOfRuns) -> dict[str, Flatness]:
     flatness = {}
     for label in dict.fromkeys(column.label for column in regressors.columns):
         measures = _measures(result, label, ("log_predictive", "log_bayes_factor_surprise"))
@@ -148,7 +148,7 @@ def _own_inflations(regressors: Regressors) -> list[Inflation]:
     return [by_place[i] for i in range(len(labels))]
 
 
-def _selections(request: SeparateRequest, result: Result, rows: Rows) -> tuple[list[Selected], list[Unselected]]:
+def _selections(request: SeparateRequest, result: Result, rows: RowsOfRuns) -> tuple[list[Selected], list[Unselected]]:
     # Figure 10 begins at an error of 0. There the sign means little, so that nothing is compared, but its trials are counted
     first_window = request.first_window._replace(errors=(0.0, *(error for error in request.first_window.errors if error > 0.0)))
     selected: list[Selected] = []
@@ -171,7 +171,7 @@ def _selections(request: SeparateRequest, result: Result, rows: Rows) -> tuple[l
     return selected, unselected
 
 
-def _prediction(rows: Rows, request: SeparateRequest) -> np.ndarray | None:
+def _prediction(rows: RowsOfRuns, request: SeparateRequest) -> np.ndarray | None:
     """A person's prediction, before the outcome of each row; on the first trial of a block nothing was estimated yet."""
     if request.estimate is not None:
         return rows.before(rows.columns[request.estimate], np.full(len(rows.run), np.nan))

@@ -13,7 +13,7 @@ import numpy as np
 from volatilis._core.files import whole_file
 from volatilis.plots.separation import Picture, Scatter
 from volatilis.separation.advice import FEW_CARRIERS, IDENTICAL, NEARLY, SHAPE, verdict
-from volatilis.separation.relations import MOST, Pair, carried, correlations, residual
+from volatilis.separation.relations import MOST, RegressorPair, carried, correlations, residual
 from volatilis.separation.study import Separation
 from volatilis.tables import picture_kind, writer
 
@@ -116,7 +116,7 @@ def picture_of(separation: Separation) -> Picture:
     )
 
 
-def _scatter(separation: Separation, pair: Pair, title: str) -> Scatter:
+def _scatter(separation: Separation, pair: RegressorPair, title: str) -> Scatter:
     """The pair in standard deviations, and the trials that hold most of the difference in the direction where they are fewer."""
     values, names = separation.regressors.values, separation.regressors.names
     places = (pair.first, pair.second)

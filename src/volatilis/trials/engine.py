@@ -18,7 +18,7 @@ from volatilis.learners._base import Learner
 from volatilis.running.arguments import missing_policy
 from volatilis.tables import Table, arrow, column_named, open_table
 from volatilis.trials.fit_of_model import FitOfModel
-from volatilis.trials.groups import Group, Key, Rows, split
+from volatilis.trials.groups import GroupRows, Key, Rows, split
 from volatilis.trials.inputs import Inputs, Roles
 from volatilis.trials.measures import Column, check_chosen, columns_for, left_out
 from volatilis.trials.sessions import Register, Work
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 GROUPING = ("subject", "session", "block")  # the columns that make the groups, if --by is not given
 
 
-class Summary(NamedTuple):
+class RunSummary(NamedTuple):
     """What a run did: rows, groups, and per computed column the number of rows where it is not a finite number.
 
     left_out: per learner the measures that take long and were not requested.
@@ -49,7 +49,7 @@ class Summary(NamedTuple):
     misfits: tuple[str, ...] = ()
 
 
-class Seen(NamedTuple):
+class BatchResult(NamedTuple):
     """A batch after the learners went over it: the rows of the file, the rows as learners got them, and the results.
 
     computed: by the column's name, one number per row of the batch
@@ -57,11 +57,11 @@ class Seen(NamedTuple):
 
     batch: pa.RecordBatch
     rows: Rows
-    groups: list[Group]
+    groups: list[GroupRows]
     computed: dict[str, np.ndarray]
 
 
-class Watcher(Protocol):
+class Onlooker(Protocol):
     """Looks on while a table is run over, so that a report, say, comes from the same pass. It must not alter what it sees.
 
     `begin` is called once, then `see` for every batch, then `end` if all went well. When `end` is called no output has its
@@ -70,7 +70,7 @@ class Watcher(Protocol):
 
     def begin(self, engine: Engine) -> None: ...
 
-    def see(self, seen: Seen) -> None: ...
+    def see(self, seen: BatchResult) -> None: ...
 
     def end(self) -> None: ...
 
@@ -78,7 +78,7 @@ class Watcher(Protocol):
 class Engine:
     """The state of a run: for every group and learner a session that goes on from batch to batch."""
 
-    def __init__(self, request: RunRequest, watchers: Sequence[Watcher] = ()) -> None:
+    def __init__(self, request: RunRequest, watchers: Sequence[Onlooker] = ()) -> None:
         if not request.learners:
             raise ValueError("no learner is given; at least one is needed, such as --learner merge:n=20,p_c=0.01")
         missing_policy(request.missing)
@@ -129,10 +129,10 @@ class Engine:
         for watcher in self._watchers:
             watcher.end()
 
-    def summary(self) -> Summary:
+    def summary(self) -> RunSummary:
         """What was done so far."""
         blocks = self.inputs.blocks
-        return Summary(
+        return RunSummary(
             *(self._rows, len(self._register), self._missing_outcomes, self._not_finite, self._left_out),
             *((0, 0) if blocks is None else (blocks.count, blocks.again)),
             self._fit_of_model.misfits(),
@@ -191,7 +191,7 @@ class Engine:
         first = next((batch for batch in self.table.batches() if batch.num_rows), None)
         if first is None:
             raise ValueError(f"{self.table.path} has a header but no rows; at least one row is needed")
-        self.examples = self.inputs.learners(self.inputs.read(first.slice(0, 1), 1), Group((), slice(0, 1)))
+        self.examples = self.inputs.learners(self.inputs.read(first.slice(0, 1), 1), GroupRows((), slice(0, 1)))
         labelled = {recipe.label: learner for recipe, learner in zip(self.request.learners, self.examples, strict=True)}
         columns = [column for label, learner in labelled.items() for column in columns_for(label, learner, self.request.measures)]
         self._left_out = {label: left_out(columns, label, learner) for label, learner in labelled.items()}
@@ -224,7 +224,7 @@ class Engine:
             self._not_finite[name] += int(np.count_nonzero(~np.isfinite(values)))
         self._fit_of_model.see(rows, groups)
         for watcher in self._watchers:
-            watcher.see(Seen(batch, rows, groups, computed))
+            watcher.see(BatchResult(batch, rows, groups, computed))
         return computed
 
     def _advance(self, rows: Rows, work: Work, computed: dict[str, np.ndarray]) -> int:

@@ -11,7 +11,7 @@ from volatilis.estimation.checks import change_probabilities, changes_apart
 from volatilis.estimation.models import MOST, described
 from volatilis.families._base import Family
 from volatilis.learners._base import Learner
-from volatilis.trials.groups import Group, Key, Rows, shown
+from volatilis.trials.groups import GroupRows, Key, Rows, shown
 from volatilis.trials.inputs import Inputs
 
 NAMED = 5  # groups that are named one by one
@@ -25,7 +25,7 @@ class FitOfModel:
         self._found: tuple[int, tuple[str, ...]] | None = None
         self._pieces: dict[Key, list[tuple[np.ndarray, np.ndarray]]] = {}
 
-    def see(self, rows: Rows, groups: Sequence[Group]) -> None:
+    def see(self, rows: Rows, groups: Sequence[GroupRows]) -> None:
         learners = self._learners() if self._kept < MOST else {}
         for group in groups:
             if self._kept >= MOST:

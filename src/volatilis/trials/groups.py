@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 Key = tuple[str, ...]
 
 
-class Group(NamedTuple):
+class GroupRows(NamedTuple):
     """The rows of one group within a batch, in their order: a slice where they stand together, else positions."""
 
     key: Key
@@ -39,12 +39,12 @@ class Rows(NamedTuple):
     parameters: dict[str, np.ndarray]
     given: np.ndarray | None = None  # the contexts of the outcomes
 
-    def number_of(self, group: Group, i: int) -> int:
+    def number_of(self, group: GroupRows, i: int) -> int:
         """The number of the i-th row of a group."""
         return self.first + (group.rows.start + i if isinstance(group.rows, slice) else int(group.rows[i]))
 
 
-def split(batch: pa.RecordBatch, columns: Sequence[str], path: str, first_row: int) -> list[Group]:
+def split(batch: pa.RecordBatch, columns: Sequence[str], path: str, first_row: int) -> list[GroupRows]:
     """The groups of a batch in the order of their first rows."""
     if not batch.num_rows:
         return []
@@ -57,10 +57,10 @@ def split(batch: pa.RecordBatch, columns: Sequence[str], path: str, first_row: i
     keys, group_of = _numbered([(codes[starts], labels) for codes, labels in encoded], len(starts))
     if len(keys) == len(starts):  # every group stands together
         ends = [*starts[1:].tolist(), batch.num_rows]
-        return [Group(key, slice(start, end)) for key, start, end in zip(keys, starts.tolist(), ends, strict=True)]
+        return [GroupRows(key, slice(start, end)) for key, start, end in zip(keys, starts.tolist(), ends, strict=True)]
     of_rows = np.repeat(group_of, np.diff(starts, append=batch.num_rows))
     positions = np.split(np.argsort(of_rows, kind="stable"), np.cumsum(np.bincount(of_rows))[:-1])
-    return [Group(key, rows) for key, rows in zip(keys, positions, strict=True)]
+    return [GroupRows(key, rows) for key, rows in zip(keys, positions, strict=True)]
 
 
 def _numbered(encoded: Sequence[tuple[np.ndarray, list[str]]], count: int) -> tuple[list[Key], np.ndarray]:
@@ -149,7 +149,7 @@ class TrialOrder:
         self._path, self._column, self._by = path, column, by
         self._last, self._row = np.empty(0), np.empty(0, dtype=np.int64)
 
-    def check(self, rows: Rows, groups: Sequence[Group], numbers: np.ndarray) -> None:
+    def check(self, rows: Rows, groups: Sequence[GroupRows], numbers: np.ndarray) -> None:
         """The groups of the next rows, all together; `numbers` says which each is, counted from 0 as they first come."""
         if rows.trials is None or not groups:
             return
@@ -174,7 +174,7 @@ class TrialOrder:
             self._last = np.concatenate([self._last, np.full(more, -np.inf)])
             self._row = np.concatenate([self._row, np.zeros(more, dtype=np.int64)])
 
-    def _check_one(self, rows: Rows, trials: np.ndarray, group: Group, number: int) -> None:
+    def _check_one(self, rows: Rows, trials: np.ndarray, group: GroupRows, number: int) -> None:
         before = np.concatenate([self._last[number : number + 1], trials[:-1]])
         if rows.resets is not None:
             before[rows.resets[group.rows]] = -np.inf

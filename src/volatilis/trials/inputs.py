@@ -13,7 +13,7 @@ from volatilis.families._base import Family
 from volatilis.learners._base import Learner
 from volatilis.running.arguments import step_events
 from volatilis.tables import TableError, counted, marks, numbers, texts
-from volatilis.trials.groups import Blocks, Group, Key, Rows, TrialOrder, shown
+from volatilis.trials.groups import Blocks, GroupRows, Key, Rows, TrialOrder, shown
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -105,7 +105,7 @@ class Inputs:
 
     # --- observations ----------------------------------------------------------------------------------------------------
 
-    def steps(self, rows: Rows, group: Group, learner: Learner) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def steps(self, rows: Rows, group: GroupRows, learner: Learner) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """A group's observations as its family has them, what happens at each step, and which are missing."""
         outcomes, family = rows.outcomes[group.rows], learner.family
         given = rows.given[group.rows] if rows.given is not None and family.context_width() else None
@@ -129,7 +129,7 @@ class Inputs:
         reset = None if rows.resets is None else rows.resets[group.rows]
         return values, step_events(absent, reset, self._request.missing), absent
 
-    def _refused(self, rows: Rows, group: Group, count: int, accept: Callable[[slice], object]) -> TableError:
+    def _refused(self, rows: Rows, group: GroupRows, count: int, accept: Callable[[slice], object]) -> TableError:
         """Names the first outcome that is not accepted, located by halving."""
 
         def refusal(low: int, high: int) -> str | None:
@@ -146,12 +146,12 @@ class Inputs:
         reason = re.sub(r"observation 0 ", "the outcome ", refusal(low, high) or "it is not accepted")
         return TableError(f"{self._where(rows, group, low)}: {reason}")
 
-    def _where(self, rows: Rows, group: Group, i: int) -> str:
+    def _where(self, rows: Rows, group: GroupRows, i: int) -> str:
         return f"{self._path}: row {rows.number_of(group, i)}, column {', '.join(map(repr, self._roles.outcome))}"
 
     # --- learners --------------------------------------------------------------------------------------------------------
 
-    def learners(self, rows: Rows, group: Group) -> list[Learner]:
+    def learners(self, rows: Rows, group: GroupRows) -> list[Learner]:
         """The learners for a group; parameters that stand in columns come from its first row.
 
         Groups with the same parameters have the same learners.
@@ -205,7 +205,7 @@ class Inputs:
                     f"--outcome names {counted(outcome, 'column')}"
                 )
 
-    def check_constant(self, rows: Rows, group: Group) -> None:
+    def check_constant(self, rows: Rows, group: GroupRows) -> None:
         """A parameter that stands in a column must be the same in all rows of a group."""
         for column, texts_ in rows.parameters.items():
             expected, where = self._constants[group.key][column]

@@ -12,7 +12,7 @@ from volatilis._core.terminal import console_of, plain
 from volatilis.catalogue import Recipe
 from volatilis.learners._base import Learner
 from volatilis.tables import counted, empty_as_missing, kind_of, writer
-from volatilis.trials.engine import Engine, Summary, Watcher
+from volatilis.trials.engine import Engine, Onlooker, RunSummary
 from volatilis.trials.groups import Key
 from volatilis.trials.measures import Column
 
@@ -71,7 +71,7 @@ class Result(NamedTuple):
     columns: list[Column]
     by: tuple[str, ...]
     learners: dict[tuple[str, Key], Learner]
-    summary: Summary
+    summary: RunSummary
     rows: pa.RecordBatch
 
 
@@ -79,8 +79,8 @@ def run_table(
     request: RunRequest,
     out: str | os.PathLike[str] | None,
     progress: Progress = lambda share: None,
-    watchers: Sequence[Watcher] = (),
-) -> Summary:
+    watchers: Sequence[Onlooker] = (),
+) -> RunSummary:
     """Run the learners over a table and write it with the computed columns.
 
     Memory does not grow with the number of rows: with out = None nothing is written, and only watchers get the results.
@@ -108,7 +108,7 @@ def compute(
     progress: Progress = lambda share: None,
     out: str | os.PathLike[str] | None = None,
     check: Callable[[Result], None] = lambda result: None,
-    watchers: Sequence[Watcher] = (),
+    watchers: Sequence[Onlooker] = (),
 ) -> Result:
     """The same in memory. With `out` the table is written too; it gets its name after `check`, which may raise."""
     import pyarrow as pa
@@ -164,7 +164,7 @@ def _cast_column(values: pa.Array, kind: pa.DataType) -> pa.Array:
     return empty_as_missing(values).cast(kind) if pa.types.is_string(values.type) else values.cast(kind)
 
 
-def show_summary(summary: Summary, *outputs: str) -> None:
+def show_summary(summary: RunSummary, *outputs: str) -> None:
     """On standard error, since the table may go to standard output."""
     console = console_of(stderr=True)
 
@@ -174,7 +174,7 @@ def show_summary(summary: Summary, *outputs: str) -> None:
     where = "".join(f" -> {out}" for out in outputs if out != "-")
     columns = counted(len(summary.not_finite), "column")
     blocks = f" ({counted(summary.blocks, 'block')}: one begins where its label changes)" if summary.blocks else ""
-    say(f"{summary.rows:,} rows in {counted(summary.groups, 'group')}{blocks}, {columns} computed{where}")
+    say(f"{summary.rows:,} rows in {counted(summary.groups, 'group')}{blocks}, {columns} computed{plain(where)}")
     slow = {name for names in summary.left_out.values() for name in names}
     if slow:
         labels = ", ".join(label for label, names in summary.left_out.items() if names)

@@ -11,7 +11,7 @@ from volatilis.catalogue import parse_family, parse_learner
 from volatilis.estimation import Environment, Environments, estimate
 from volatilis.estimation.texts import WORD, Texts, filled_in, given_texts, needs_estimate
 from volatilis.tables import TableError
-from volatilis.trials.engine import Engine, Seen
+from volatilis.trials.engine import BatchResult, Engine
 from volatilis.trials.groups import Key
 from volatilis.trials.run import RunRequest, run_table
 
@@ -37,7 +37,7 @@ class _Collector:
     def begin(self, engine: Engine) -> None:
         """Nothing to prepare."""
 
-    def see(self, seen: Seen) -> None:
+    def see(self, seen: BatchResult) -> None:
         for group in seen.groups:
             self.outcomes.setdefault(group.key, []).append(seen.rows.outcomes[group.rows])
             if seen.rows.resets is not None:

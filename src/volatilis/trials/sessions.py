@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from volatilis._core.seeds import generator_key, named_seed
-from volatilis.experiments.tuning import Stopped
+from volatilis.experiments.tuning import TuningStopped
 from volatilis.learners._base import Learner
 from volatilis.running import pieces as _pieces
 from volatilis.running.drivers import Outputs
 from volatilis.running.traces import DIVERGENCES, Trace
-from volatilis.trials.groups import Group, Key, Rows
+from volatilis.trials.groups import GroupRows, Key, Rows
 from volatilis.trials.inputs import Inputs
 
 PIECE = 1 << 14  # steps between two looks at whether to stop
@@ -42,7 +42,7 @@ class Session:
             self._readouts = _pieces.ManyReadouts(learner, key, direct)
             self._divergences = {name: _pieces.ManyDivergences(learner, key, name) for name in divergences}
         else:
-            self._readouts = _pieces.Readouts(learner, key, direct)
+            self._readouts = _pieces.ReadoutPieces(learner, key, direct)
             self._divergences = {name: _pieces.Divergences(learner, key, name) for name in divergences}
 
     def advance(
@@ -52,7 +52,7 @@ class Session:
             results = []
             for start in range(0, len(values), length):
                 if stop():
-                    raise Stopped
+                    raise TuningStopped
                 results.append(step(*(part[start : start + length] for part in (values, events, *places))))
             return results
 
@@ -69,7 +69,7 @@ class Session:
 class Work(NamedTuple):
     """Rows of a batch that are taken in at one go: of one group, or of many, with the place of each row's group among them."""
 
-    group: Group
+    group: GroupRows
     learners: list[Learner]
     sessions: list[Session]
     places: tuple[np.ndarray, ...] = ()
@@ -93,7 +93,7 @@ class Register:
     def learners(self) -> dict[Key, list[Learner]]:
         return dict(zip(self._numbers, self._learners, strict=True))
 
-    def work(self, rows: Rows, groups: Sequence[Group]) -> list[Work]:
+    def work(self, rows: Rows, groups: Sequence[GroupRows]) -> list[Work]:
         """The work for the next rows, in the order of the groups. New groups get their sessions."""
         numbers, before = self._numbered(groups), len(self._learners)
         self._inputs.trials.check(rows, groups, numbers)
@@ -109,13 +109,13 @@ class Register:
         ]
         return alone + self._shared_work(groups, numbers, share)
 
-    def _numbered(self, groups: Sequence[Group]) -> np.ndarray:
+    def _numbered(self, groups: Sequence[GroupRows]) -> np.ndarray:
         known = self._numbers
         return np.array([known.setdefault(group.key, len(known)) for group in groups], dtype=np.int64)
 
     # --- new groups ---------------------------------------------------------------------------------------------
 
-    def _begin(self, groups: Sequence[Group], numbers: np.ndarray, before: int) -> None:
+    def _begin(self, groups: Sequence[GroupRows], numbers: np.ndarray, before: int) -> None:
         count = len(self._numbers) - before
         self._share_of = np.concatenate([self._share_of, np.full(count, -1)])
         self._place_of = np.concatenate([self._place_of, np.zeros(count, dtype=np.int64)])
@@ -130,7 +130,7 @@ class Register:
             for start in range(0, len(members), TOGETHER):
                 self._begin_some(groups, numbers, members[start : start + TOGETHER])
 
-    def _begin_some(self, groups: Sequence[Group], numbers: np.ndarray, members: list[int]) -> None:
+    def _begin_some(self, groups: Sequence[GroupRows], numbers: np.ndarray, members: list[int]) -> None:
         if len(members) < MANY:
             for i in members:
                 self._begin_alone(groups[i], int(numbers[i]))
@@ -141,7 +141,7 @@ class Register:
         self._share_of[sharing], self._place_of[sharing] = len(self._shared), np.arange(len(members))
         self._shared.append((learners, self._sessions(learners, keys)))
 
-    def _begin_alone(self, group: Group, number: int) -> None:
+    def _begin_alone(self, group: GroupRows, number: int) -> None:
         learners = self._learners[number]
         self._alone[number] = self._sessions(learners, self._generator(group.key, learners))
 
@@ -154,7 +154,7 @@ class Register:
 
     # --- groups side by side ---------------------------------------------------------------------------------------------
 
-    def _shared_work(self, groups: Sequence[Group], numbers: np.ndarray, share: np.ndarray) -> list[Work]:
+    def _shared_work(self, groups: Sequence[GroupRows], numbers: np.ndarray, share: np.ndarray) -> list[Work]:
         some = np.flatnonzero(share >= 0)
         if not len(some):
             return []
@@ -166,6 +166,6 @@ class Register:
         starts = np.flatnonzero(np.diff(shares, prepend=-1))
         parts = zip(np.split(rows, starts[1:]), np.split(places, starts[1:]), shares[starts].tolist(), strict=True)
         return [
-            Work(Group((), positions), self._shared[which][0], self._shared[which][1], (place,))
+            Work(GroupRows((), positions), self._shared[which][0], self._shared[which][1], (place,))
             for positions, place, which in parts
         ]

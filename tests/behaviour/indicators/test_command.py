@@ -124,6 +124,19 @@ def test_a_person_without_any_indicator_is_named_and_the_others_analysed(trials:
     assert found.refused == {"3": "the indicator is missing in all trials"}
 
 
+def test_names_of_users_are_shown_as_they_are(trials: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    """What looks like a tag, or like the name of a little picture, is no less a part of a name."""
+    data = read_table(trials).rename(columns={"pupil": "pupil [red]"})
+    first = data.subject.iloc[0]
+    data["subject"] = data.subject.astype(str).replace(str(first), "[/red] :key:")
+    data.loc[data.subject == "[/red] :key:", "pupil [red]"] = np.nan
+    data.to_csv(tmp_path / "odd.csv", index=False)
+    code, out, said = run(tmp_path / "odd.csv", "--indicator", "pupil [red]", "--family", FAMILY, "--learner", KNOWN)
+    assert code == 0, said
+    assert "indicator 'pupil [red]'" in out
+    assert "- [/red] :key:: left out" in out
+
+
 def test_one_person_and_a_person_with_few_trials(trials: pathlib.Path, tmp_path: pathlib.Path) -> None:
     data = read_table(trials)
     path = tmp_path / "one.csv"

@@ -18,7 +18,7 @@ from volatilis.behaviour.fitting.jobs import FitOptions
 from volatilis.behaviour.models import Model
 from volatilis.behaviour.people import Person
 from volatilis.behaviour.recovery.conclusions import conclusions, recovered
-from volatilis.behaviour.recovery.recover import Estimate, Recovery, Truth, dataset, recover
+from volatilis.behaviour.recovery.recover import RecoveredValue, Recovery, Truth, dataset, recover
 from volatilis.behaviour.recovery.simulation import simulate
 from volatilis.plots import recovery as picture
 
@@ -45,7 +45,7 @@ def same(a: Recovery, b: Recovery) -> bool:
 
 
 def made_up(
-    best: dict[tuple[int, int], int], entries: list[Estimate] | None = None, models: tuple[str, ...] = ("a", "b")
+    best: dict[tuple[int, int], int], entries: list[RecoveredValue] | None = None, models: tuple[str, ...] = ("a", "b")
 ) -> Recovery:
     """So many people of which true model with which best one."""
     truths, logs = [], []
@@ -97,9 +97,11 @@ def test_confused_models_are_named() -> None:
     assert "fewer than 20 simulated people" in conclusions(made_up({(0, 0): 5, (1, 1): 30}))[0]
 
 
-def entries(true: np.ndarray, found: np.ndarray, half: float = 1.0, flagged: int = 0, doubtful: int = 0) -> list[Estimate]:
+def entries(true: np.ndarray, found: np.ndarray, half: float = 1.0, flagged: int = 0, doubtful: int = 0) -> list[RecoveredValue]:
     return [
-        Estimate("a", "m", str(i), t, f, f - half, f + half, t, f, ("m is at its bound",) if i < flagged else (), i < doubtful)
+        RecoveredValue(
+            "a", "m", str(i), t, f, f - half, f + half, t, f, ("m is at its bound",) if i < flagged else (), i < doubtful
+        )
         for i, (t, f) in enumerate(zip(true.tolist(), found.tolist(), strict=True))
     ]
 

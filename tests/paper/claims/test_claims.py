@@ -27,7 +27,7 @@ from volatilis.paper.claims.curves import (
     true_p_c_is_best,
     worse_above,
 )
-from volatilis.paper.claims.formulas import EXACT_TO, Errors, Formula
+from volatilis.paper.claims.formulas import EXACT_TO, Formula, FormulaErrors
 from volatilis.paper.claims.ratios import (
     at_most,
     log_error_ratio,
@@ -39,7 +39,7 @@ from volatilis.paper.claims.ratios import (
     worse_somewhere,
 )
 from volatilis.paper.claims.statistics import (
-    Estimate,
+    Difference,
     MissingDataError,
     all_of,
     below,
@@ -50,7 +50,7 @@ from volatilis.paper.claims.statistics import (
     spread_difference,
     stratified,
 )
-from volatilis.paper.claims.views import EXACT, After, Grid, Panel, View
+from volatilis.paper.claims.views import EXACT, After, DistanceGrid, Panel, View
 from volatilis.paper.claims.worst import decomposition, never_below_zero, worst_case_within
 
 NOISES = {"gaussian": (0.1, 0.5, 1.0, 2.0, 5.0), "categorical": (0.01, 0.1, 0.14, 0.25, 1.0, 2.0, 5.0)}
@@ -197,12 +197,12 @@ def test_strata_without_two_seeds_are_left_out_and_without_any_nothing_is_told()
 
 
 def test_no_noise_is_certainty() -> None:
-    assert Estimate(0.0, 0.0, 5.0).p == 1.0
-    assert Estimate(-1e-9, 0.0, 5.0).sign() == -1
+    assert Difference(0.0, 0.0, 5.0).p == 1.0
+    assert Difference(-1e-9, 0.0, 5.0).sign() == -1
 
 
 def test_answers_combine() -> None:
-    sure, open_, against = Estimate(1.0, 0.1, 9.0), Estimate(0.1, 0.1, 9.0), Estimate(-1.0, 0.1, 9.0)
+    sure, open_, against = Difference(1.0, 0.1, 9.0), Difference(0.1, 0.1, 9.0), Difference(-1.0, 0.1, 9.0)
     assert every({"a": sure, "b": sure}) is True
     assert every({"a": sure, "b": open_}) is None
     assert every({"a": sure, "b": open_, "c": against}) is False
@@ -329,10 +329,10 @@ def test_an_order_each_way(levels: dict[str, Level], scatter: float, expected: b
 
 def test_an_order_is_sought_only_in_its_cells() -> None:
     data = grid({"pf20": lambda sigma, p_c: 0.2 if sigma < 0.3 else 0.1, "MP20": 0.15})
-    assert truth_of(ranking(("pf20",), ("MP20",), at=Grid(lambda sigma, p_c: sigma < 0.3)), data) is False
-    assert truth_of(ranking(("pf20",), ("MP20",), at=Grid(lambda sigma, p_c: sigma > 0.3)), data) is True
+    assert truth_of(ranking(("pf20",), ("MP20",), at=DistanceGrid(lambda sigma, p_c: sigma < 0.3)), data) is False
+    assert truth_of(ranking(("pf20",), ("MP20",), at=DistanceGrid(lambda sigma, p_c: sigma > 0.3)), data) is True
     with pytest.raises(MissingDataError, match="cells"):
-        truth_of(ranking(("pf20",), ("MP20",), at=Grid(lambda sigma, p_c: sigma > 9.0)), data)
+        truth_of(ranking(("pf20",), ("MP20",), at=DistanceGrid(lambda sigma, p_c: sigma > 9.0)), data)
 
 
 def test_a_chain_breaks_at_its_weakest_pair() -> None:
@@ -365,7 +365,7 @@ def test_steadiness_each_way(calm: float, expected: bool | None) -> None:
 
 @pytest.mark.parametrize(("high", "expected"), [(0.2, True), (0.05, False), (0.1, None)])
 def test_a_place_against_another_each_way(high: float, expected: bool | None) -> None:
-    low_place, high_place = Grid(lambda s, p: (s < 1.0) & (p > 0)), Grid(lambda s, p: (s > 1.0) & (p > 0))
+    low_place, high_place = DistanceGrid(lambda s, p: (s < 1.0) & (p > 0)), DistanceGrid(lambda s, p: (s > 1.0) & (p > 0))
     data = grid({"Leaky": lambda sigma, p_c: 0.1 if sigma < 1.0 else high}, scatter=0.1)
     assert truth_of(smaller_at(("Leaky",), low_place, high_place), data) is expected
 
@@ -399,7 +399,7 @@ def test_a_log_ratio_has_the_standard_error_that_repetition_shows() -> None:
 def test_nearer_in_every_cell_each_way(odd: float, scatter: float, expected: bool | None) -> None:
     """One cell that counts against it is enough to fail, and is named."""
     levels = {"MP20": lambda s, p_c: odd if (s, p_c) == (5.0, 0.1) else 0.1, "pf20": 0.2}
-    check = nearer_in_cells("MP20", "pf20", Grid(lambda s, p_c: (s > 1.5) & (p_c > 0)))
+    check = nearer_in_cells("MP20", "pf20", DistanceGrid(lambda s, p_c: (s > 1.5) & (p_c > 0)))
     outcome = check(View(grid(levels, scatter=scatter), True))
     assert outcome.truth is expected
     assert ("sigma 5, p_c 0.1" in outcome.text) is (expected is False)
@@ -834,5 +834,5 @@ def test_formulas_are_sensitive_to_what_they_compare(monkeypatch: pytest.MonkeyP
 
 
 def test_a_broken_formula_is_noticed() -> None:
-    broken = FORMULAS[0]._replace(errors=lambda: Errors(0.01))
+    broken = FORMULAS[0]._replace(errors=lambda: FormulaErrors(0.01))
     assert claims.judge_formula(broken).verdict == claims.FAILS

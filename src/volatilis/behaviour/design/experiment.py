@@ -21,7 +21,15 @@ from volatilis.behaviour.models import Model
 from volatilis.behaviour.people import Person, Trials
 from volatilis.behaviour.situations import NO_NUMBERS
 from volatilis.learners._base import Learner
-from volatilis.predictions.estimators import ADJUSTED, FIRST_LAYOUT, SECOND_LAYOUT, Sums, pooled_effects, sums_first, sums_second
+from volatilis.predictions.estimators import (
+    ADJUSTED,
+    FIRST_LAYOUT,
+    SECOND_LAYOUT,
+    WindowSums,
+    pooled_effects,
+    sums_first,
+    sums_second,
+)
 from volatilis.predictions.hypotheses import (
     BAYES_FACTOR,
     CANNOT_BE_TOLD,
@@ -32,7 +40,7 @@ from volatilis.predictions.hypotheses import (
     judge,
     pooled_test,
 )
-from volatilis.predictions.windows import Beliefs, SubjectTrials, believe, first_encounters, previous
+from volatilis.predictions.windows import OutcomeBeliefs, SubjectTrials, believe, first_encounters, previous
 from volatilis.running.drivers import OBSERVE
 from volatilis.running.run import run
 
@@ -86,20 +94,20 @@ def experiment(setting: Setting, number: int) -> np.ndarray:
 # --- simulated people: what they believe of the outcomes, and an indicator that reflects a surprise, with noise ------------
 
 
-def measure(believed: Beliefs, name: str) -> np.ndarray:
+def measure(believed: OutcomeBeliefs, name: str) -> np.ndarray:
     return believed.bayes_factor if name == "S_BF" else believed.shannon
 
 
 def observed(
-    setting: Setting, shown: Shown, believed: Beliefs, indicator: np.ndarray, trials: int | None = None
+    setting: Setting, shown: Shown, believed: OutcomeBeliefs, indicator: np.ndarray, trials: int | None = None
 ) -> SubjectTrials:
     """The first trials of a person as the analysis sees them."""
-    first, (y, given) = Beliefs(*(values[:trials] for values in believed)), shown.first(trials)
+    first, (y, given) = OutcomeBeliefs(*(values[:trials] for values in believed)), shown.first(trials)
     begins = first_encounters(y, np.zeros(y.size, dtype=bool), given)
     return first.trials(y, setting.prior(), indicator[:trials], begins=begins)
 
 
-def believe_first(setting: Setting, shown: Shown, seed: np.random.SeedSequence) -> Beliefs:
+def believe_first(setting: Setting, shown: Shown, seed: np.random.SeedSequence) -> OutcomeBeliefs:
     """What the first candidate believes about these outcomes."""
     return believe(setting.first_learner(), shown.y, seed=seed, given=shown.given)
 
@@ -123,8 +131,8 @@ def noise_of(setting: Setting, name: str) -> float:
 
 
 def _predictions(setting: Setting, people: list[Shown], seeds: Sequence[Seeds]) -> list[np.ndarray]:
-    firsts: dict[str, list[list[Sums]]] = {name: [[] for _ in setting.trials] for name in (*MEASURES, NOISE)}
-    seconds: dict[str, list[list[Sums]]] = {name: [[] for _ in setting.trials] for name in (*MEASURES, NOISE)}
+    firsts: dict[str, list[list[WindowSums]]] = {name: [[] for _ in setting.trials] for name in (*MEASURES, NOISE)}
+    seconds: dict[str, list[list[WindowSums]]] = {name: [[] for _ in setting.trials] for name in (*MEASURES, NOISE)}
     for shown, of_person in zip(people, seeds, strict=True):
         believed = believe_first(setting, shown, of_person[1])
         noise = np.random.default_rng(of_person[2]).standard_normal((len(firsts), shown.y.size))
@@ -143,7 +151,7 @@ def _predictions(setting: Setting, people: list[Shown], seeds: Sequence[Seeds]) 
     return list(results.values())
 
 
-def verdicts(first: Sequence[Sums], second: Sequence[Sums], level: float, with_powers: bool = False) -> Verdicts:
+def verdicts(first: Sequence[WindowSums], second: Sequence[WindowSums], level: float, with_powers: bool = False) -> Verdicts:
     """Those of `volatilis predict`.
 
     with_powers   False: what needs a power to be "cannot be told" is called undecided or consistent, which takes less time

@@ -33,7 +33,7 @@ STEPS = 2000  # among normals, within a round
 SMALLEST = 0.02  # of the weak prior's width: a group whose people do not differ, as far as can be told
 
 
-class Group(NamedTuple):
+class FittedGroup(NamedTuple):
     """The group of all people under one model.
 
     names       the continuous parameters, in the order of all arrays
@@ -74,14 +74,14 @@ def fit_groups(
     progress: Progress = lambda share: None,
     folder: str | os.PathLike[str] | None = None,
     scheduler: str | None = None,
-) -> list[Group]:
+) -> list[FittedGroup]:
     """Fit people together: each has parameters of its own, drawn from a distribution that is fitted too.
 
     models, persons                                  what is fitted to whom
     starts, seed, workers, progress, folder, scheduler   as for `fit_all`
     unit                                             the outcome's unit, one for all; None: that of all outcomes together
 
-    Returns a Group for each model. Raises ValueError for options that are not accepted, and where nobody can be fitted.
+    Returns a FittedGroup for each model. Raises ValueError for options that are not accepted, and where nobody can be fitted.
 
     >>> from volatilis.behaviour import Model, Source, fit_groups, read_people
     >>> model = Model.parse("gaussian:sigma=10,mu_0=150,sigma_0=50", "varsmile:m=free", "gaussian:sd=free")
@@ -106,7 +106,7 @@ def _fit_group(
     unit: Unit,
     pool: Fitter,
     progress: Progress,
-) -> Group:
+) -> FittedGroup:
     def fitted(prior: AnyPrior) -> list[Fit | Failure]:
         return [one for (one,) in pool.fit_people([model], persons, prior=prior, unit=unit)]
 
@@ -167,7 +167,7 @@ def _result(
     rounds: int,
     converged: bool,
     unit: Unit,
-) -> Group:
+) -> FittedGroup:
     nothing = np.full(len(names), np.nan)
     shrinkage = np.array([np.diag(one.covariance) / prior.sd**2 if isinstance(one, Fit) else nothing for one in fits])
     people = [one for one in fits if isinstance(one, Fit)]
@@ -176,7 +176,7 @@ def _result(
     alike = tuple(name for name, sd, least in zip(names, prior.sd, smallest, strict=True) if sd <= least)
     each = np.array([log_evidence(one) for one in people])
     effective = np.nansum(1.0 - shrinkage, axis=0)  # people who would determine mu as well if each were known exactly
-    return Group(
+    return FittedGroup(
         label=model.label,
         names=names,
         prior=prior,

@@ -14,7 +14,7 @@ import numpy as np
 from volatilis._core.terminal import console_of, plain, table
 from volatilis.behaviour.doubts import blocks_of, people_of
 from volatilis.behaviour.fitting.fit import Fit
-from volatilis.behaviour.fitting.hierarchy import Group, fit_groups
+from volatilis.behaviour.fitting.hierarchy import FittedGroup, fit_groups
 from volatilis.behaviour.fitting.jobs import Failure, FitOptions, fit_all
 from volatilis.behaviour.fitting.parameters import CENTRAL, WHOLE, AnyPrior, parse_priors, searched
 from volatilis.behaviour.fitting.results import dataset, save, tidy
@@ -65,7 +65,7 @@ class FitResult(NamedTuple):
     models: tuple[Model, ...]
     people: People
     fits: list[Fit | Failure]
-    groups: list[Group]
+    groups: list[FittedGroup]
 
     def table(self) -> pd.DataFrame:
         """A tidy table, people who were left out last."""
@@ -110,7 +110,7 @@ def fit_table(request: FitRequest, progress: Callable[[float], None] = lambda sh
         raise ValueError("no parameter is free; write one as varsmile:m=free")
     prior = _prior(request, models)
     people = people_of(request.source, models)
-    options, groups = request.options._asdict(), list[Group]()
+    options, groups = request.options._asdict(), list[FittedGroup]()
     if request.method == "hierarchical":
         groups = fit_groups(models, people.persons, progress=progress, **options)
         fits = [group.fits[i] for i in range(len(people.persons)) for group in groups]
@@ -280,7 +280,7 @@ def _criterion(fits: pd.DataFrame) -> str:
     return f"log evidence {fits.log_evidence.sum():,.1f}" + (f" without {missing} who have none" if missing else "")
 
 
-def _of_group(group: Group, name: str) -> tuple[str, str]:
+def _of_group(group: FittedGroup, name: str) -> tuple[str, str]:
     if name not in group.names:  # a whole number
         return "", ""
     return f"{group.middle[name]:.4g}", f"{np.nanmean(group.shrinkage[:, group.names.index(name)]):.2f}"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from volatilis.behaviour.fitting.fit import Fit, intervals, log_evidence
-from volatilis.behaviour.fitting.hierarchy import Group
+from volatilis.behaviour.fitting.hierarchy import FittedGroup
 from volatilis.behaviour.fitting.jobs import Failure
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def criteria(fit: Fit) -> dict[str, float]:
     }
 
 
-def tidy(fits: Sequence[Fit | Failure], groups: Sequence[Group] = ()) -> pd.DataFrame:
+def tidy(fits: Sequence[Fit | Failure], groups: Sequence[FittedGroup] = ()) -> pd.DataFrame:
     """A pandas DataFrame: one row per person, model and parameter; one with a message for a person who could not be fitted.
 
     se, low and high are of 95 % intervals: from the profile where there is one, else from the curvature. With groups, `alone` is
@@ -76,7 +76,7 @@ def tidy(fits: Sequence[Fit | Failure], groups: Sequence[Group] = ()) -> pd.Data
     return pd.DataFrame(rows, columns=columns)
 
 
-def _shrunk(fit: Fit, groups: Sequence[Group]) -> dict[str, dict[str, float]]:
+def _shrunk(fit: Fit, groups: Sequence[FittedGroup]) -> dict[str, dict[str, float]]:
     for group in groups:
         if group.label == fit.label:
             row = [one.person for one in group.fits].index(fit.person)
@@ -90,7 +90,7 @@ def _shrunk(fit: Fit, groups: Sequence[Group]) -> dict[str, dict[str, float]]:
 
 
 def dataset(
-    fits: Sequence[Fit | Failure], groups: Sequence[Group] = (), settings: Mapping[str, object] | None = None
+    fits: Sequence[Fit | Failure], groups: Sequence[FittedGroup] = (), settings: Mapping[str, object] | None = None
 ) -> xr.Dataset:
     """An xarray Dataset over person, model and parameter; NaN where a model has no such parameter or a person no fit.
 
@@ -140,7 +140,7 @@ def _covariances(
     return (("person", "model", "parameter", "other_parameter"), covariances)
 
 
-def _group_variables(groups: Sequence[Group], models: list[str], names: list[str]) -> dict[str, Any]:
+def _group_variables(groups: Sequence[FittedGroup], models: list[str], names: list[str]) -> dict[str, Any]:
     if not groups:
         return {}
     columns = ("group_middle", "group_mean", "group_sd", "group_error")

@@ -12,7 +12,7 @@ import numpy as np
 from volatilis.behaviour.doubts import with_doubts
 from volatilis.behaviour.fitting.fit import Fit
 from volatilis.behaviour.fitting.jobs import Failure, FitOptions, fitter
-from volatilis.behaviour.indicators.trials import Measured, observe
+from volatilis.behaviour.indicators.trials import Measurements, observe
 from volatilis.behaviour.models import Model, models_of
 from volatilis.behaviour.people import People, Person, Source, read_people
 from volatilis.behaviour.situations import ALL
@@ -170,7 +170,7 @@ def _searched(request: PredictRequest, model: Model) -> tuple[str, ...]:
 # --- the table -----------------------------------------------------------------------------------------------------------
 
 
-def _columns(request: PredictRequest) -> Measured:
+def _columns(request: PredictRequest) -> Measurements:
     """The indicator, the confidence and the catch trials of every row of the table."""
     source = request.source
     table = open_table(source.table)
@@ -192,7 +192,7 @@ def _columns(request: PredictRequest) -> Measured:
         if np.isnan(values).all() and values.size:
             raise TableError(f"{table.path}: column {name!r} has no value in any row")
     shown = None if source.catch is None else np.nan_to_num(arrays[source.catch]) != 0.0
-    return Measured(arrays[request.indicator], None if request.confidence is None else arrays[request.confidence], shown)
+    return Measurements(arrays[request.indicator], None if request.confidence is None else arrays[request.confidence], shown)
 
 
 def _rows(person: Person) -> np.ndarray:
@@ -218,7 +218,7 @@ def _observe_all(
     model: Model,
     people: People,
     fits: Mapping[str, Fit | Failure],
-    measured: Mapping[str, Measured],
+    measured: Mapping[str, Measurements],
     refused: dict[str, str],
     progress: Progress,
 ) -> list[SubjectTrials]:
@@ -239,7 +239,7 @@ def _observe_all(
 
 
 def _observed(
-    request: PredictRequest, model: Model, person: Person, fit: Fit | Failure | None, measured: Measured
+    request: PredictRequest, model: Model, person: Person, fit: Fit | Failure | None, measured: Measurements
 ) -> SubjectTrials:
     if isinstance(fit, Failure):
         raise ValueError(fit.message.removeprefix(f"{person.name}: "))
@@ -250,7 +250,7 @@ def _observed(
 # --- what must be known --------------------------------------------------------------------------------------------------
 
 
-def _notes(measured: Mapping[str, Measured], fits: Mapping[str, Fit], observed: Sequence[SubjectTrials]) -> list[str]:
+def _notes(measured: Mapping[str, Measurements], fits: Mapping[str, Fit], observed: Sequence[SubjectTrials]) -> list[str]:
     """On all people: catch trials, and how many fits have which warnings."""
     notes = []
     marked = [int(np.sum(shown)) for person in observed if (shown := measured[person.name].shown) is not None]

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from volatilis._core.terminal import console_of, table
+from volatilis._core.terminal import console_of, plain, table
 from volatilis.behaviour.indicators.request import PredictResult
-from volatilis.plots.predictions import Curve, Observed, draw_observed
+from volatilis.plots.predictions import Curve, IndicatorAverages, draw_observed
 from volatilis.predictions.estimators import ADJUSTED, ESTIMATORS, PAPER, mean_and_error
 from volatilis.predictions.hypotheses import Row
 from volatilis.predictions.pooling import ENOUGH, sentence
@@ -74,7 +74,7 @@ def write_people(path: str | os.PathLike[str], result: PredictResult) -> None:
     write_columns(path, dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)))
 
 
-def _observed(result: PredictResult) -> Observed:
+def _observed(result: PredictResult) -> IndicatorAverages:
     """What the picture shows."""
     from scipy import stats
 
@@ -92,7 +92,7 @@ def _observed(result: PredictResult) -> Observed:
 
     means = analysis.first[PAPER].means
     at_p = analysis.second[PAPER].means if analysis.second else np.zeros((0, 0))
-    return Observed(
+    return IndicatorAverages(
         indicator=result.request.indicator,
         level=analysis.level,
         errors=np.array(analysis.first_window.errors),
@@ -116,7 +116,7 @@ def show(result: PredictResult, console: Console | None = None) -> None:
     basis = "their own predictions and confidence" if analysis.people[0].reported else "the learner's estimate and uncertainty"
     everyone = "1 person" if len(analysis.people) == 1 else f"{len(analysis.people)} people"
     heading = f"{everyone}, {trials:,} trials, indicator {result.request.indicator!r}; prediction 1 selects by {basis}"
-    console.print(heading, soft_wrap=True)
+    console.print(plain(heading), soft_wrap=True)
     _show_values(result, console)
     for prediction in (1, 2) if analysis.second else (1,):
         _show_estimates(result, prediction, console)
@@ -192,6 +192,6 @@ def _show_notes(result: PredictResult, console: Console) -> None:
     if notes:
         console.print()
     for note in notes[:SHOWN]:
-        console.print(f"[yellow]-[/yellow] {note}", soft_wrap=True)
+        console.print(f"[yellow]-[/yellow] {plain(note)}", soft_wrap=True)
     if len(notes) > SHOWN:
         console.print(f"[yellow]-[/yellow] and {len(notes) - SHOWN} more notes of this kind", soft_wrap=True)

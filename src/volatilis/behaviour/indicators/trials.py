@@ -10,11 +10,11 @@ import numpy as np
 from volatilis.behaviour import people
 from volatilis.behaviour.models import Model
 from volatilis.families import Gaussian
-from volatilis.predictions.windows import Beliefs, SubjectTrials, believe, first_encounters, gaussian_within, previous
+from volatilis.predictions.windows import OutcomeBeliefs, SubjectTrials, believe, first_encounters, gaussian_within, previous
 from volatilis.running.drivers import OBSERVE, RESET
 
 
-class Measured(NamedTuple):
+class Measurements(NamedTuple):
     """What was measured beside the responses, of all rows of a table or of one person's trials.
 
     confidence   where it was reported: then prediction and confidence are the person's own
@@ -25,17 +25,17 @@ class Measured(NamedTuple):
     confidence: np.ndarray | None = None
     shown: np.ndarray | None = None
 
-    def at(self, rows: np.ndarray | slice) -> Measured:
+    def at(self, rows: np.ndarray | slice) -> Measurements:
         """The same of some rows."""
         confidence, shown = (None if values is None else values[rows] for values in (self.confidence, self.shown))
-        return Measured(self.indicator[rows], confidence, shown)
+        return Measurements(self.indicator[rows], confidence, shown)
 
 
 def observe(
     model: Model,
     person: people.Person,
     values: Mapping[str, float],
-    measured: Measured,
+    measured: Measurements,
     with_learner: bool,
     missing: str = "error",
     seed: int = 0,
@@ -60,8 +60,8 @@ def observe(
 
 def _part(
     part: people.Trials,
-    measured: Measured,
-    beliefs: Beliefs | None,
+    measured: Measurements,
+    beliefs: OutcomeBeliefs | None,
     outcome: np.ndarray,
     contexts: np.ndarray | None,
     family: Gaussian,
@@ -70,7 +70,7 @@ def _part(
     if beliefs is None:
         if measured.confidence is None:
             raise ValueError("without a reported confidence a learner is needed")
-        beliefs = Beliefs(*[np.full(outcome.size, np.nan)] * 7)
+        beliefs = OutcomeBeliefs(*[np.full(outcome.size, np.nan)] * 7)
     begins = first_encounters(outcome, _begins(part), contexts)
     trials = beliefs.trials(outcome, family, measured.indicator, begins=begins)
     if measured.confidence is not None:
@@ -122,14 +122,16 @@ def _begins(part: people.Trials) -> np.ndarray:
     return begins
 
 
-def _shown(part: people.Trials, measured: Measured) -> np.ndarray:
+def _shown(part: people.Trials, measured: Measurements) -> np.ndarray:
     """Outcomes that were met knowing the hidden mean: those that the responses of catch trials are about."""
     if measured.shown is None:
         return np.zeros(part.events.size, dtype=bool)
     return previous(measured.shown, _begins(part), False) if part.after else measured.shown
 
 
-def _reported(part: people.Trials, measured: Measured, contexts: np.ndarray | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _reported(
+    part: people.Trials, measured: Measurements, contexts: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The person's prediction and confidence before each outcome, and the confidence after it; none across blocks.
 
     None of catch trials, either: they are about what was shown. With contexts the confidence that comes next is about the next

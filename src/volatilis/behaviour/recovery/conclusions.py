@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from volatilis.behaviour.recovery.recover import Estimate, Recovery
+from volatilis.behaviour.recovery.recover import RecoveredValue, Recovery
 
 IDENTIFIED = 0.8  # a model is identified if it is the best for at least this share of the people simulated from it
 CONFUSED = 0.2  # two models are confused if one is the best for at least this share of the other's people
@@ -50,7 +50,7 @@ def recovered(recovery: Recovery) -> list[Recovered]:
     ]
 
 
-def _recovered(model: str, parameter: str, everybody: Sequence[Estimate]) -> Recovered:
+def _recovered(model: str, parameter: str, everybody: Sequence[RecoveredValue]) -> Recovered:
     entries = [one for one in everybody if not one.doubtful]
     true, found = np.array([one.true_x for one in entries]), np.array([one.found_x for one in entries])
     covered = np.array([one.covered for one in entries])

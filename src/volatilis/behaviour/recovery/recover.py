@@ -47,7 +47,7 @@ class Truth(NamedTuple):
     doubtful: tuple[str, ...] = ()
 
 
-class Estimate(NamedTuple):
+class RecoveredValue(NamedTuple):
     """A continuous parameter of a simulated person: the truth, the estimate and its interval (NaN where there is none).
 
     doubtful   whether the truth is a value that was itself at a bound or not identified
@@ -88,7 +88,7 @@ class Recovery(NamedTuple):
     people: int
     truths: list[Truth]
     evidence: np.ndarray
-    parameters: list[Estimate]
+    parameters: list[RecoveredValue]
     failures: list[Failure]
 
     def counts(self) -> np.ndarray:
@@ -237,7 +237,7 @@ def _drawn(model: Model, fits: Sequence[Fit], unit: Unit, rng: np.random.Generat
     return whole | {one.name: one.natural(value) for one, value in zip(free, x.tolist(), strict=True)}, x
 
 
-def _estimates(truth: Truth, fit: Fit | Failure, unit: Unit) -> list[Estimate]:
+def _estimates(truth: Truth, fit: Fit | Failure, unit: Unit) -> list[RecoveredValue]:
     if isinstance(fit, Failure):
         return []
     entries = []
@@ -246,7 +246,7 @@ def _estimates(truth: Truth, fit: Fit | Failure, unit: Unit) -> list[Estimate]:
         ends = [one.natural(fit.x[i] - half), one.natural(fit.x[i] + half)] if half == half else [np.nan, np.nan]
         low, high = sorted(ends) if half == half else ends
         at = (truth.values[name], fit.values[name], low, high, float(truth.x[i]), float(fit.x[i]))
-        entries.append(Estimate(fit.label, name, truth.person, *at, about(fit, name), name in truth.doubtful))
+        entries.append(RecoveredValue(fit.label, name, truth.person, *at, about(fit, name), name in truth.doubtful))
     return entries
 
 

@@ -134,7 +134,7 @@ class GaussianNoise(NamedTuple):
 
 @response
 class LaplaceNoise(NamedTuple):
-    """The same with heavier tails: exp(-|response - mean| / b) / (2 b), where b gives the standard deviation s.
+    """Like gaussian, with heavier tails: exp(-|response - mean| / b) / (2 b), where b gives the standard deviation s.
 
     sd, per_uncertainty, per_update, motor   as of `GaussianNoise`, which has an example
     """
@@ -232,7 +232,7 @@ NOWHERE = 1.0 - 1e-12  # of the largest variance on a circle: a belief as broad 
 
 @response
 class CircularNoise(NamedTuple):
-    """vonMises(direction of the belief, kappa) with kappa = (period / (2 pi s))^2, s as of `GaussianNoise`.
+    """vonMises(direction of the belief, kappa) with kappa = (period / (2 pi s))^2, s as of gaussian.
 
     s is in the outcome's units, and the standard deviation of noise that is small beside the period. Updates are the short way
     round. Where the belief has no direction, as a uniform prior, any response is as likely as any other.

@@ -42,7 +42,7 @@ def log_between(low: float, high: float, mean: float, scale: float) -> float:
 
 @response
 class TruncatedNoise(NamedTuple):
-    """A slider from low to high, whose responses are those of `GaussianNoise` that lie on it.
+    """A slider from low to high, whose responses are those of gaussian that lie on it.
 
     low, high                                the ends of the slider
     sd, per_uncertainty, per_update, motor   as of `GaussianNoise`
@@ -98,7 +98,7 @@ class TruncatedNoise(NamedTuple):
 
 @response
 class CensoredNoise(NamedTuple):
-    """A slider from low to high, where a response of `GaussianNoise` beyond an end is that end.
+    """A slider from low to high, where a response of gaussian beyond an end is that end.
 
     low, high                                the ends of the slider
     sd, per_uncertainty, per_update, motor   as of `GaussianNoise`

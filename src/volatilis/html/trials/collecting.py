@@ -12,8 +12,8 @@ from volatilis.families._base import Family
 from volatilis.html import escape
 from volatilis.html.trials.groups import GroupPicture, looks_back
 from volatilis.tables import TableError, column_named, numbers
-from volatilis.trials.engine import Engine, Seen
-from volatilis.trials.groups import Group, Key
+from volatilis.trials.engine import BatchResult, Engine
+from volatilis.trials.groups import GroupRows, Key
 from volatilis.trials.measures import Column
 
 MOST_STRIPS = 12  # a family with more categories or parameters shows the first
@@ -112,7 +112,7 @@ class Collector:
         """The groups of which the last trials are not drawn."""
         return [picture for picture in self.pictures.values() if picture.drawn < picture.rows]
 
-    def see(self, seen: Seen) -> None:
+    def see(self, seen: BatchResult) -> None:
         predictions = self._predictions(seen)
         outcomes = seen.rows.outcomes.reshape(len(seen.rows.outcomes), -1)
         for group in seen.groups:
@@ -138,8 +138,8 @@ class Collector:
     def _draw(
         self,
         picture: GroupPicture,
-        group: Group,
-        seen: Seen,
+        group: GroupRows,
+        seen: BatchResult,
         outcomes: np.ndarray,
         predictions: np.ndarray,
         resets: np.ndarray | None,
@@ -167,7 +167,7 @@ class Collector:
             raise ValueError(f"--prediction names {len(self._wanted)} columns, --outcome {len(outcomes)}; one for each is needed")
         return tuple(column_named(table.columns, name, table.path, "people's prediction") for name in self._wanted)
 
-    def _predictions(self, seen: Seen) -> np.ndarray:
+    def _predictions(self, seen: BatchResult) -> np.ndarray:
         """One column per outcome, or none. Where nobody named the column, what cannot be read in it is left out."""
         rows = len(seen.rows.outcomes)
         if not self.prediction:
@@ -189,7 +189,7 @@ class Collector:
     def _sum_up(
         self,
         picture: GroupPicture,
-        group: Group,
+        group: GroupRows,
         outcomes: np.ndarray,
         resets: np.ndarray | None,
         computed: dict[str, np.ndarray],

@@ -51,7 +51,7 @@ class GroupPicture:
     def __init__(self, key: Key, learners: dict[str, Learner]) -> None:
         self.key = key
         self.rows = self.drawn = self.missing = 0
-        self.person, self.tallies = Person(), {label: Tally() for label in learners}
+        self.person, self.tallies = PredictionErrors(), {label: Tally() for label in learners}
         self.changes: list[Looked] = []
         self._lookers: dict[str, tuple[Learner, list[str]]] = {}
         for label, learner in learners.items():
@@ -110,7 +110,7 @@ def numbers_of(picture: GroupPicture, outcomes: Sequence[str], predictions: Sequ
     return Numbers(columns[0], columns[1:first], columns[first:last], columns[last:])
 
 
-class Person:
+class PredictionErrors:
     """How far people's own predictions are from the outcomes; None without predictions."""
 
     def __init__(self) -> None:

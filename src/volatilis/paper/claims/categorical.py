@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from volatilis.paper.claims.checks import both, ranking, smaller_at, steadier
 from volatilis.paper.claims.ratios import nearer_in_cells
-from volatilis.paper.claims.views import Check, Grid, Statement
+from volatilis.paper.claims.views import Check, DistanceGrid, Statement
 from volatilis.paper.claims.worst import (
     Published,
     decomposition,
@@ -20,14 +20,14 @@ ONE_UNIT_LOSERS = ("pf1", "MP1", "SOR1", "SMiLe", "Leaky")
 
 LOW, HIGH = 0.05, 2.0  # s below is nearly deterministic, s from here up highly stochastic
 CORNERS = {
-    "high s, often": Grid(lambda s, p_c: (s >= HIGH) & (p_c >= 0.05)),
-    "high s, rare": Grid(lambda s, p_c: (s >= HIGH) & (p_c <= 0.001)),
-    "low s, often": Grid(lambda s, p_c: (s <= LOW) & (p_c >= 0.05)),
-    "low s, rare": Grid(lambda s, p_c: (s <= LOW) & (p_c <= 0.001)),
+    "high s, often": DistanceGrid(lambda s, p_c: (s >= HIGH) & (p_c >= 0.05)),
+    "high s, rare": DistanceGrid(lambda s, p_c: (s >= HIGH) & (p_c <= 0.001)),
+    "low s, often": DistanceGrid(lambda s, p_c: (s <= LOW) & (p_c >= 0.05)),
+    "low s, rare": DistanceGrid(lambda s, p_c: (s <= LOW) & (p_c <= 0.001)),
 }
-EXTREMES = Grid(lambda s, p_c: ((s <= LOW) | (s >= 5.0)) & (p_c > 0.0))
-UP_TO_2 = Grid(lambda s, p_c: (s <= 2.0) & (p_c > 0.0))
-ABOVE_2 = Grid(lambda s, p_c: (s > 2.0) & (p_c > 0.0))
+EXTREMES = DistanceGrid(lambda s, p_c: ((s <= LOW) | (s >= 5.0)) & (p_c > 0.0))
+UP_TO_2 = DistanceGrid(lambda s, p_c: (s <= 2.0) & (p_c > 0.0))
+ABOVE_2 = DistanceGrid(lambda s, p_c: (s > 2.0) & (p_c > 0.0))
 
 
 def steady(key: str, figure: str, statement: str, published: str, check: Check) -> Statement:

@@ -1,6 +1,6 @@
 """Kinds of statements about learners in some place: who is better, who is the same, who is close to optimal, who is steady.
 
-A place is a set of cells (Grid), a panel of a robustness figure (Panel) or a stretch of time after a change (After).
+A place is a set of cells (DistanceGrid), a panel of a robustness figure (Panel) or a stretch of time after a change (After).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from volatilis.paper.claims.statistics import (
-    Estimate,
+    Difference,
     MissingDataError,
     Outcome,
     all_of,
@@ -25,7 +25,7 @@ from volatilis.paper.claims.statistics import (
     stratified,
     weakest,
 )
-from volatilis.paper.claims.views import ALL_CELLS, EXACT, After, Check, Grid, Panel, Source, View
+from volatilis.paper.claims.views import ALL_CELLS, EXACT, After, Check, DistanceGrid, Panel, Source, View
 
 Group = Sequence[str]
 
@@ -46,10 +46,10 @@ def place_name(place: Source) -> str:
 
 def ranking(*groups: Group, at: Source | Sequence[Source] = ALL_CELLS) -> Check:
     """Each member of a group has a smaller mean than each member of the next, in each place."""
-    places = (at,) if isinstance(at, (Grid, Panel, After)) else tuple(at)
+    places = (at,) if isinstance(at, (DistanceGrid, Panel, After)) else tuple(at)
 
     def check(view: View) -> Outcome:
-        tests: dict[str, Estimate] = {}
+        tests: dict[str, Difference] = {}
         for place in places:
             for smaller_group, larger_group in itertools.pairwise(groups):
                 for smaller in smaller_group:
@@ -65,7 +65,7 @@ def ranking(*groups: Group, at: Source | Sequence[Source] = ALL_CELLS) -> Check:
 
 def cells_for_and_against(view: View, place: Source, groups: Sequence[Group]) -> str:
     """For two learners on a grid: in how many single cells the difference counts, each way."""
-    if not isinstance(place, Grid) or len(groups) != 2 or any(len(group) > 1 for group in groups):
+    if not isinstance(place, DistanceGrid) or len(groups) != 2 or any(len(group) > 1 for group in groups):
         return ""
     (smaller,), (larger,) = groups
     rows = place.samples(view, larger) - place.samples(view, smaller)
@@ -80,7 +80,7 @@ def same(one: str, other: str, at: Source = ALL_CELLS, room: float = 0.05) -> Ch
         test, level = at.compare(view, one, other), at.level(view, one).estimate
         tests = {"overall": test}
         truth = none_differ(tests, room * level)
-        if isinstance(at, Grid) and truth is not False:
+        if isinstance(at, DistanceGrid) and truth is not False:
             rows = at.samples(view, other) - at.samples(view, one)
             singles = {str(i): stratified(row) for i, row in enumerate(rows) if np.isfinite(row).sum() > 1}
             truth = truth if none_differ(singles, np.inf) else False
@@ -116,7 +116,7 @@ def close_to_exact(learners: Group, at: Sequence[Source], within: float) -> Chec
     return check
 
 
-def steadier(steady: Group, others: Group, at: Sequence[Grid | Panel] = (ALL_CELLS,), relative: bool = False) -> Check:
+def steadier(steady: Group, others: Group, at: Sequence[DistanceGrid | Panel] = (ALL_CELLS,), relative: bool = False) -> Check:
     """The means of the steady learners vary less over environments, in each place; `relative`: to their own mean."""
 
     def check(view: View) -> Outcome:
@@ -166,13 +166,13 @@ def serves_not_both(learner: str, settings: Sequence[int], within: float) -> Che
     return check
 
 
-def excess_share(view: View, learner: str, place: Source) -> Estimate:
+def excess_share(view: View, learner: str, place: Source) -> Difference:
     """The error (or regret) above that of Exact Bayes, as a share of the latter."""
     optimum = place.level(view, EXACT).estimate
     if optimum <= 0.0:
         raise MissingDataError("the level of Exact Bayes is lost in noise")
     excess = place.compare(view, EXACT, learner)
-    return Estimate(excess.estimate / optimum, excess.standard_error / optimum, excess.freedom)
+    return Difference(excess.estimate / optimum, excess.standard_error / optimum, excess.freedom)
 
 
 def flat(learners: Group, at: Panel, share: float = 1.0 / 3.0) -> Check:
@@ -189,14 +189,14 @@ def flat(learners: Group, at: Panel, share: float = 1.0 / 3.0) -> Check:
     return check
 
 
-def relative_spread(samples: np.ndarray) -> Estimate:
+def relative_spread(samples: np.ndarray) -> Difference:
     mean = float(samples.mean())
     if not mean:
         raise MissingDataError("a curve of zeros")
     size, slopes = spread(samples)
     weights = slopes / mean - size / mean**2 / len(samples)
     linear = stratified(weights[:, None] * samples)
-    return Estimate(size / mean, linear.standard_error * len(samples), linear.freedom)
+    return Difference(size / mean, linear.standard_error * len(samples), linear.freedom)
 
 
 def smaller_at(learners: Group, low: Source, high: Source) -> Check:

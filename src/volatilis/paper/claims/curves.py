@@ -11,7 +11,7 @@ import numpy as np
 from volatilis.paper.claims.checks import excess_share
 from volatilis.paper.claims.ratios import log_error_ratio
 from volatilis.paper.claims.statistics import (
-    Estimate,
+    Difference,
     MissingDataError,
     Outcome,
     all_of,
@@ -128,12 +128,12 @@ def bounded(learners: Sequence[str], panel: str, bound: float) -> Check:
     return check
 
 
-def largest(samples: np.ndarray) -> Estimate:
+def largest(samples: np.ndarray) -> Difference:
     """The largest mean of a curve (p_c x seed)."""
     return at_point(samples, int(np.argmax(samples.mean(axis=1))))
 
 
-def at_point(samples: np.ndarray, index: int) -> Estimate:
+def at_point(samples: np.ndarray, index: int) -> Difference:
     """The mean of one point of a curve (p_c x seed), with the variance between seeds pooled over the points around it."""
     if samples.shape[1] < 2:
         raise MissingDataError("fewer than two seeds")
@@ -141,7 +141,7 @@ def at_point(samples: np.ndarray, index: int) -> Estimate:
     around = samples[start : start + NEIGHBOURS]
     variance = float(np.var(around, axis=1, ddof=1).mean())
     freedom = len(around) * (samples.shape[1] - 1.0)
-    return Estimate(float(samples[index].mean()), math.sqrt(variance / samples.shape[1]), freedom)
+    return Difference(float(samples[index].mean()), math.sqrt(variance / samples.shape[1]), freedom)
 
 
 def narrow(learners: Sequence[str], panel: str, bound: float) -> Check:

@@ -16,7 +16,7 @@ Number = float | np.ndarray
 EXACT_TO = 1e-9  # two sides of an identity may differ by this much, relative to their size
 
 
-class Errors(NamedTuple):
+class FormulaErrors(NamedTuple):
     """The largest relative error of a formula as printed and, where it is wrong, of the mended one (None: nothing to mend)."""
 
     printed: float
@@ -30,7 +30,7 @@ class Formula(NamedTuple):
     where: str
     statement: str
     published: str
-    errors: Callable[[], Errors]
+    errors: Callable[[], FormulaErrors]
     mended: str = "nothing to mend"
 
 
@@ -39,10 +39,10 @@ FORMULAS: list[Formula] = []  # those below, in their order
 
 def formula(
     register: list[Formula], key: str, where: str, statement: str, published: str, mended: str = "nothing to mend"
-) -> Callable[[Callable[[], Errors]], Callable[[], Errors]]:
+) -> Callable[[Callable[[], FormulaErrors]], Callable[[], FormulaErrors]]:
     """Put a formula into a register; the function below the decorator computes its errors."""
 
-    def add(errors: Callable[[], Errors]) -> Callable[[], Errors]:
+    def add(errors: Callable[[], FormulaErrors]) -> Callable[[], FormulaErrors]:
         register.append(Formula(key, where, statement, published, errors, mended))
         return errors
 
@@ -118,7 +118,7 @@ def draws(count: int = 200) -> Draws:
     "Exact inference is the recursion that mixes integration and reset with rate gamma.",
     "exact",
 )
-def recursion() -> Errors:
+def recursion() -> FormulaErrors:
     """The proposition's recursion on a grid of theta against the sum over all histories of changes."""
     p_c, sigma, theta = 0.2, 0.8, np.linspace(-6.0, 6.0, 601)
     ys = np.random.default_rng(2).normal(0.0, 1.5, 6)
@@ -132,7 +132,7 @@ def recursion() -> Errors:
         odds = p_c / (1.0 - p_c) * p_0 / p
         gamma = odds / (1.0 + odds)
         belief = (1.0 - gamma) * likelihood * belief / p + gamma * likelihood * prior / p_0
-    return Errors(float(np.max(np.abs(belief - over_histories(ys, theta, prior, p_c, sigma))) / belief.max()))
+    return FormulaErrors(float(np.max(np.abs(belief - over_histories(ys, theta, prior, p_c, sigma))) / belief.max()))
 
 
 def over_histories(ys: np.ndarray, theta: np.ndarray, prior: np.ndarray, p_c: float, sigma: float) -> np.ndarray:
@@ -155,14 +155,14 @@ def over_histories(ys: np.ndarray, theta: np.ndarray, prior: np.ndarray, p_c: fl
     "The adaptation rate is p_c exp(difference in Shannon Surprise); the Bayes Factor Surprise is a function of the same.",
     "gamma = p_c e^D, S_BF = (1 - p_c) e^D / (1 - p_c e^D), D = Delta S_Sh",
 )
-def adaptation_rate_and_shannon() -> Errors:
+def adaptation_rate_and_shannon() -> FormulaErrors:
     """gamma from the difference in Shannon Surprise, and the Bayes Factor Surprise from the same."""
     d = draws()
     p_0 = normal(d.y, d.mu_0, d.sigma**2 + d.sigma_0**2)
     p = p_0 / d.bayes_factor
     ratio = np.exp(-np.log((1.0 - d.p_c) * p + d.p_c * p_0) + np.log(p_0))
     bayes_factor = (1.0 - d.p_c) * ratio / (1.0 - d.p_c * ratio)
-    return Errors(max(largest(d.p_c * ratio, d.gamma), largest(bayes_factor, d.bayes_factor)))
+    return FormulaErrors(max(largest(d.p_c * ratio, d.gamma), largest(bayes_factor, d.bayes_factor)))
 
 
 @formula(
@@ -172,7 +172,7 @@ def adaptation_rate_and_shannon() -> Errors:
     "MPN is exact for the first N observations (here: N = 1, 10, 20; mean and variance; both tasks).",
     "exact for t <= N",
 )
-def message_passing_starts_exact() -> Errors:
+def message_passing_starts_exact() -> FormulaErrors:
     """MP1, MP10 and MP20 beside Exact Bayes over their first N observations: mean and variance, Gaussian and Categorical."""
     from volatilis._compiler import plain_python
     from volatilis.families import Categorical, Gaussian
@@ -188,7 +188,7 @@ def message_passing_starts_exact() -> Errors:
             for n in (1, 10, 20):
                 passed = run(MessagePassing(family, 0.1, n), ys[:n])
                 worst = max(worst, *(largest(getattr(passed, of), getattr(exact, of)[:n]) for of in ("mean", "variance")))
-    return Errors(worst)
+    return FormulaErrors(worst)
 
 
 @formula(
@@ -198,7 +198,7 @@ def message_passing_starts_exact() -> Errors:
     "The bound B in VarSMiLe's optimisation problem falls as surprise rises.",
     "decreasing",
 )
-def bound_falls_with_surprise() -> Errors:
+def bound_falls_with_surprise() -> FormulaErrors:
     """VarSMiLe's bound, KL[q || P(theta|y)] of the averaged logarithms, against gamma: its largest rise (0: it only falls)."""
     d, gammas = draws(50), np.linspace(0.0, 1.0, 101)[:, None]
     precision_stay, precision_change = (d.rho + d.r + 1.0) / d.sigma**2, (d.rho + 1.0) / d.sigma**2
@@ -206,7 +206,7 @@ def bound_falls_with_surprise() -> Errors:
     mean = ((1.0 - gammas) * precision_stay * d.stay + gammas * precision_change * d.change) / precision
     ratio = precision_change / precision
     bound = 0.5 * (ratio - 1.0 - np.log(ratio) + precision_change * (mean - d.change) ** 2)
-    return Errors(float(max(0.0, np.max(np.diff(bound, axis=0)))))
+    return FormulaErrors(float(max(0.0, np.max(np.diff(bound, axis=0)))))
 
 
 # --- Nassar's learners -----------------------------------------------------------------------------------------------------
@@ -219,7 +219,7 @@ def bound_falls_with_surprise() -> Errors:
     "In expectation over its sampling, the mean of pf1 is updated as by Nas10*, in both forms of that update.",
     "identical",
 )
-def one_particle_on_average() -> Errors:
+def one_particle_on_average() -> FormulaErrors:
     """The expectation of pf1's mean over its sampled change, against both forms of the update of Nas10*."""
     d = draws()
     printed = (1.0 - d.gamma) * d.stay + d.gamma * d.change
@@ -228,7 +228,7 @@ def one_particle_on_average() -> Errors:
     alpha = (d.rho + d.gamma * d.r + 1.0) / (d.rho + d.r + 1.0)
     rewritten = d.rho / (d.rho + 1.0) * (d.mu + d.gamma * (d.mu_0 - d.mu)) + (d.mu + alpha * (d.y - d.mu)) / (d.rho + 1.0)
     truth = (1.0 - d.gamma) * stay + d.gamma * change
-    return Errors(max(largest(printed, truth), largest(rewritten, truth)))
+    return FormulaErrors(max(largest(printed, truth), largest(rewritten, truth)))
 
 
 @formula(
@@ -238,7 +238,7 @@ def one_particle_on_average() -> Errors:
     "The variance of Nas12* is sigma^2 alpha / (rho + 1) + (1 - gamma) gamma B^2.",
     "equal",
 )
-def variance_update() -> Errors:
+def variance_update() -> FormulaErrors:
     """The final formula against the variance of the mixture of both Gaussians."""
     d = draws()
     alpha = (d.rho + d.gamma * d.r + 1.0) / (d.rho + d.r + 1.0)
@@ -248,7 +248,7 @@ def variance_update() -> Errors:
     stay, change = d.sigma**2 / (d.rho + d.r + 1.0), d.sigma**2 / (d.rho + 1.0)
     mean = (1.0 - d.gamma) * d.stay + d.gamma * d.change
     second = (1.0 - d.gamma) * (stay + d.stay**2) + d.gamma * (change + d.change**2)
-    return Errors(largest(printed, second - mean**2))
+    return FormulaErrors(largest(printed, second - mean**2))
 
 
 @formula(
@@ -259,12 +259,12 @@ def variance_update() -> Errors:
     "equal",
     "with (1 - gamma) r / (rho + r + 1)",
 )
-def variance_line() -> Errors:
+def variance_line() -> FormulaErrors:
     """A = (1 - gamma) sigma_B^2 + gamma sigma_change^2, as the line after 'Using, as before' has it (errata 5)."""
     d = draws()
     truth = (1.0 - d.gamma) * d.sigma**2 / (d.rho + d.r + 1.0) + d.gamma * d.sigma**2 / (d.rho + 1.0)
     scale, share = d.sigma**2 / (d.rho + 1.0), (1.0 - d.gamma) / (d.rho + d.r + 1.0)
-    return Errors(largest(scale * (1.0 - share), truth), largest(scale * (1.0 - share * d.r), truth))
+    return FormulaErrors(largest(scale * (1.0 - share), truth), largest(scale * (1.0 - share * d.r), truth))
 
 
 @formula(
@@ -275,7 +275,7 @@ def variance_line() -> Errors:
     "equal to the general formula",
     "as the ratio N(y; mu_0, sigma^2 + sigma_0^2) / N(y; mu_t, sigma^2 + sigma_t^2)",
 )
-def gaussian_bayes_factor() -> Errors:
+def gaussian_bayes_factor() -> FormulaErrors:
     """The appendix's formula (errata 3); mended: the ratio of two normal densities. The truth: integrals over theta."""
     d, theta = draws(50), np.linspace(-40.0, 40.0, 20_001)[:, None]
     s = d.variance
@@ -287,4 +287,4 @@ def gaussian_bayes_factor() -> Errors:
     exponent += (d.mu / s + d.y / d.sigma**2) / (2.0 * (d.sigma**2 / s + 1.0))
     exponent += (d.mu_0 / d.sigma_0**2 + d.y / d.sigma**2) / (2.0 * (d.rho + 1.0))
     printed = np.log((d.sigma**2 + s) / (d.sigma**2 + d.sigma_0**2)) + exponent
-    return Errors(*(float(np.max(np.abs(np.expm1(form - truth)))) for form in (printed, np.log(d.bayes_factor))))
+    return FormulaErrors(*(float(np.max(np.abs(np.expm1(form - truth)))) for form in (printed, np.log(d.bayes_factor))))

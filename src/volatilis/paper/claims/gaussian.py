@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from volatilis.paper.claims.checks import both, opposite, ranking, same, smaller_at, steadier
 from volatilis.paper.claims.ratios import nearest, typically, worse_somewhere
-from volatilis.paper.claims.views import Check, Grid, Statement
+from volatilis.paper.claims.views import Check, DistanceGrid, Statement
 from volatilis.paper.claims.worst import (
     Published,
     decomposition,
@@ -20,15 +20,15 @@ ONE_UNIT_LOSERS = ("pf1", "MP1", "SOR1", "SMiLe", "Leaky", "Nas10*")
 BEST_ONE_UNIT = ("VarSMiLe", "Nas12*")
 IN_FIGURE = ("pf20", "MP20", "SOR20", *BEST_ONE_UNIT, *ONE_UNIT_LOSERS)
 
-LOWEST_NOISE = Grid(lambda sigma, p_c: (sigma < 0.3) & (p_c > 0.0))
-MORE_NOISE = Grid(lambda sigma, p_c: (sigma > 0.3) & (p_c > 0.0))
-LOW_NOISE = Grid(lambda sigma, p_c: (sigma <= 0.5) & (p_c > 0.0))
-HIGH_NOISE = Grid(lambda sigma, p_c: (sigma >= 2.0) & (p_c > 0.0))
-RARE_CHANGES = Grid(lambda sigma, p_c: (sigma > 0.0) & (p_c <= 0.001))
-OFTEN_CHANGES = Grid(lambda sigma, p_c: (sigma > 0.0) & (p_c >= 0.05))
-LOW_AND_RARE = Grid(lambda sigma, p_c: (sigma <= 0.5) & (p_c <= 0.001))
-HIGH_AND_OFTEN = Grid(lambda sigma, p_c: (sigma >= 2.0) & (p_c >= 0.05))
-HIGHEST_AND_RARE = Grid(lambda sigma, p_c: (sigma >= 5.0) & (p_c <= 0.01))
+LOWEST_NOISE = DistanceGrid(lambda sigma, p_c: (sigma < 0.3) & (p_c > 0.0))
+MORE_NOISE = DistanceGrid(lambda sigma, p_c: (sigma > 0.3) & (p_c > 0.0))
+LOW_NOISE = DistanceGrid(lambda sigma, p_c: (sigma <= 0.5) & (p_c > 0.0))
+HIGH_NOISE = DistanceGrid(lambda sigma, p_c: (sigma >= 2.0) & (p_c > 0.0))
+RARE_CHANGES = DistanceGrid(lambda sigma, p_c: (sigma > 0.0) & (p_c <= 0.001))
+OFTEN_CHANGES = DistanceGrid(lambda sigma, p_c: (sigma > 0.0) & (p_c >= 0.05))
+LOW_AND_RARE = DistanceGrid(lambda sigma, p_c: (sigma <= 0.5) & (p_c <= 0.001))
+HIGH_AND_OFTEN = DistanceGrid(lambda sigma, p_c: (sigma >= 2.0) & (p_c >= 0.05))
+HIGHEST_AND_RARE = DistanceGrid(lambda sigma, p_c: (sigma >= 5.0) & (p_c <= 0.01))
 
 
 def steady(key: str, figure: str, statement: str, published: str, check: Check) -> Statement:

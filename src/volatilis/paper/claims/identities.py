@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from volatilis.paper.claims.formulas import Draws, Errors, Formula, Number, draws, formula, largest, normal
+from volatilis.paper.claims.formulas import Draws, Formula, FormulaErrors, Number, draws, formula, largest, normal
 
 FORMULAS: list[Formula] = []  # those below, in their order
 
@@ -19,11 +19,11 @@ FORMULAS: list[Formula] = []  # those below, in their order
     "a standard deviation",
     "taken as a variance",
 )
-def pseudocode_spread() -> Errors:
+def pseudocode_spread() -> FormulaErrors:
     """What the pseudocode calls sigma_{t+1}, against the standard deviation it names; mended: as a variance (errata 4)."""
     d = draws()
     printed = 1.0 / (1.0 / d.sigma_0**2 + d.r / d.sigma**2)
-    return Errors(largest(printed, np.sqrt(d.variance)), largest(printed, d.variance))
+    return FormulaErrors(largest(printed, np.sqrt(d.variance)), largest(printed, d.variance))
 
 
 # --- predictions -----------------------------------------------------------------------------------------------------------
@@ -37,13 +37,13 @@ def pseudocode_spread() -> Errors:
     "overestimation",
     "as an underestimation",
 )
-def sign_bias_word() -> Errors:
+def sign_bias_word() -> FormulaErrors:
     """Share of predictions that s = +1 calls an overestimation in absolute value and that are not; mended: underestimation."""
     random = np.random.default_rng(4)
     prediction = random.normal(0.0, 1.0, 1000)
     delta = np.sign(prediction) * random.uniform(0.0, 2.0, 1000)  # s = sign(delta * prediction) = +1
     over = np.abs(prediction) > np.abs(prediction + delta)
-    return Errors(float(np.mean(~over)), float(np.mean(over)))
+    return FormulaErrors(float(np.mean(~over)), float(np.mean(over)))
 
 
 @formula(
@@ -54,9 +54,9 @@ def sign_bias_word() -> Errors:
     "for all sigma_C > 0 (the proof uses sigma_C < sigma_0 = 1)",
     "for sigma_C up to 1 only",
 )
-def effect_grows_for_every_confidence() -> Errors:
+def effect_grows_for_every_confidence() -> FormulaErrors:
     """d/d delta of the difference in Bayes Factor Surprise: largest positive value, for sigma_C up to 3; mended: up to 1."""
-    return Errors(largest_rise(3.0), largest_rise(1.0))
+    return FormulaErrors(largest_rise(3.0), largest_rise(1.0))
 
 
 def largest_rise(widest: float) -> float:
@@ -76,9 +76,9 @@ def largest_rise(widest: float) -> float:
     "for all sigma_C > 0 (the proof rests on that for the Bayes Factor Surprise)",
     "for sigma_C up to 1 only",
 )
-def shannon_effect_grows_for_every_confidence() -> Errors:
+def shannon_effect_grows_for_every_confidence() -> FormulaErrors:
     """d/d delta of the difference in Shannon Surprise: its largest fall for sigma_C up to 3; mended: up to 1."""
-    return Errors(largest_fall(3.0), largest_fall(1.0))
+    return FormulaErrors(largest_fall(3.0), largest_fall(1.0))
 
 
 def largest_fall(widest: float) -> float:
@@ -103,13 +103,13 @@ def largest_fall(widest: float) -> float:
     "With an uninformative prior the Shannon Surprise is an invertible function of the adaptation rate.",
     "invertible",
 )
-def flat_prior_links_both_surprises() -> Errors:
+def flat_prior_links_both_surprises() -> FormulaErrors:
     """Where the prior gives every observation the same p_0, gamma = p_c p_0 exp(S_Sh): each is a function of the other."""
     random = np.random.default_rng(11)
     p, p_0, p_c = random.uniform(0.001, 1.0, 200), 0.05, random.uniform(0.01, 0.5, 200)
     shannon = -np.log((1.0 - p_c) * p + p_c * p_0)
     odds = p_c / (1.0 - p_c) * p_0 / p
-    return Errors(largest(p_c * p_0 * np.exp(shannon), odds / (1.0 + odds)))
+    return FormulaErrors(largest(p_c * p_0 * np.exp(shannon), odds / (1.0 + odds)))
 
 
 @formula(
@@ -119,7 +119,7 @@ def flat_prior_links_both_surprises() -> Errors:
     "Where prior and belief give an observation the same probability p, S_BF is 1 and S_Sh is -log p.",
     "1 and -log p",
 )
-def equal_probabilities() -> Errors:
+def equal_probabilities() -> FormulaErrors:
     """Where prior and belief give y the same probability p: S_BF = 1, S_Sh = -log p; at a crossing of two normal densities."""
     d = draws()
     narrow, broad = d.sigma**2 + d.variance, d.sigma**2 + d.sigma_0**2
@@ -131,7 +131,7 @@ def equal_probabilities() -> Errors:
     crossing = d._replace(y=roots[np.argmin(np.abs(roots - d.mu), axis=0), np.arange(len(d.mu))])
     p = normal(crossing.y, d.mu, narrow)
     shannon = -np.log((1.0 - d.p_c) * p + d.p_c * normal(crossing.y, d.mu_0, broad))
-    return Errors(max(largest(crossing.bayes_factor, 1.0), largest(np.exp(-shannon), p)))
+    return FormulaErrors(max(largest(crossing.bayes_factor, 1.0), largest(np.exp(-shannon), p)))
 
 
 @formula(
@@ -141,7 +141,7 @@ def equal_probabilities() -> Errors:
     "The confidence-corrected surprise is the same for both sign biases.",
     "no difference",
 )
-def corrected_surprise_has_no_sign() -> Errors:
+def corrected_surprise_has_no_sign() -> FormulaErrors:
     """The confidence-corrected surprise KL[belief || scaled likelihood] of mu + delta and of mu - delta, by integration."""
     d, theta = draws(50), np.linspace(-40.0, 40.0, 20_001)[:, None]
     belief = normal(theta, d.mu, d.variance)
@@ -152,7 +152,7 @@ def corrected_surprise_has_no_sign() -> Errors:
         gap += 0.5 * np.log(d.sigma**2 / d.variance)
         return np.asarray(np.sum(belief * gap, axis=0) / np.sum(belief, axis=0))
 
-    return Errors(largest(surprise(d.mu + delta), surprise(d.mu - delta)))
+    return FormulaErrors(largest(surprise(d.mu + delta), surprise(d.mu - delta)))
 
 
 @formula(
@@ -162,9 +162,9 @@ def corrected_surprise_has_no_sign() -> Errors:
     "S_BF is a ratio of normalisers of the conjugate prior (here: Gaussian, Poisson, Categorical).",
     "equal to the general formula",
 )
-def exponential_family() -> Errors:
+def exponential_family() -> FormulaErrors:
     """The compact form of S_BF with the normaliser f of the conjugate prior, for three families, against the predictives."""
-    return Errors(max(gaussian_family(draws()), poisson_family(), categorical_family()))
+    return FormulaErrors(max(gaussian_family(draws()), poisson_family(), categorical_family()))
 
 
 def gaussian_family(d: Draws) -> float:
@@ -222,10 +222,10 @@ def particles(count: int = 20) -> tuple[np.ndarray, np.ndarray, float, float]:
     "The surprise of a set of weighted particles is the weighted harmonic mean of theirs.",
     "harmonic mean",
 )
-def harmonic_mean() -> Errors:
+def harmonic_mean() -> FormulaErrors:
     """The surprise of a weighted sum of beliefs is the weighted harmonic mean of the particles' surprises."""
     w, p, p_0, _ = particles()
-    return Errors(largest(1.0 / np.sum(w / (p_0 / p)), p_0 / np.sum(w * p)))
+    return FormulaErrors(largest(1.0 / np.sum(w / (p_0 / p)), p_0 / np.sum(w * p)))
 
 
 @formula(
@@ -235,14 +235,14 @@ def harmonic_mean() -> Errors:
     "The particles' weights are a mixture, with rate gamma, of the Bayesian weights and those before.",
     "w = (1 - gamma) w_B + gamma w",
 )
-def particle_weights() -> Errors:
+def particle_weights() -> FormulaErrors:
     """(1 - gamma) w_B + gamma w against the importance weights of the optimal proposal: w P(y | its past), normalised."""
     w, p, p_0, p_c = particles()
     mixture = np.sum(w * p)
     odds = p_c / (1.0 - p_c) * p_0 / mixture
     gamma = odds / (1.0 + odds)
     importance = w * ((1.0 - p_c) * p + p_c * p_0)
-    return Errors(largest((1.0 - gamma) * w * p / mixture + gamma * w, importance / importance.sum()))
+    return FormulaErrors(largest((1.0 - gamma) * w * p / mixture + gamma * w, importance / importance.sum()))
 
 
 # --- by construction -------------------------------------------------------------------------------------------------------
@@ -255,14 +255,14 @@ def particle_weights() -> Errors:
     "For sigma_0 much larger than sigma the update of Nas10* becomes that of the original.",
     "alpha = (1 + gamma r) / (1 + r)",
 )
-def without_a_prior_the_original_rule() -> Errors:
+def without_a_prior_the_original_rule() -> FormulaErrors:
     """The update of Nas10* for rho -> 0 (sigma_0 a million times sigma): mu + (1 + gamma r) / (1 + r) (y - mu)."""
     d = draws()
     rho, gamma = 1e-12, d.gamma
     alpha = (rho + gamma * d.r + 1.0) / (rho + d.r + 1.0)
     first = rho / (rho + 1.0) * (d.mu + gamma * (d.mu_0 - d.mu))
     full = first + (d.mu + alpha * (d.y - d.mu)) / (rho + 1.0)
-    return Errors(float(np.max(np.abs(full - d.mu - (1.0 + gamma * d.r) / (1.0 + d.r) * (d.y - d.mu)))))
+    return FormulaErrors(float(np.max(np.abs(full - d.mu - (1.0 + gamma * d.r) / (1.0 + d.r) * (d.y - d.mu)))))
 
 
 @formula(
@@ -273,7 +273,7 @@ def without_a_prior_the_original_rule() -> Errors:
     "and sigma_0^2).",
     "by construction",
 )
-def smile_stays_wide() -> Errors:
+def smile_stays_wide() -> FormulaErrors:
     """How far the variance of SMiLe falls below the lesser of sigma^2 and sigma_0^2, as a share; six runs of 100 steps."""
     from volatilis._compiler import plain_python
     from volatilis.families import Gaussian
@@ -287,4 +287,4 @@ def smile_stays_wide() -> Errors:
             for m in (1e-3, 0.1, 10.0):
                 variance = run(SMiLe(Gaussian(sigma), m), sigma * ys, readouts=("variance",)).variance
                 worst = max(worst, float(np.max(1.0 - variance / least)))
-    return Errors(worst)
+    return FormulaErrors(worst)

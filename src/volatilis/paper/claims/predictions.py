@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from volatilis.paper.claims.statistics import (
-    Estimate,
+    Difference,
     MissingDataError,
     Outcome,
     all_of,
@@ -42,7 +42,7 @@ def variant(view: View) -> str:
     return "right" if view.mended else "published"
 
 
-def over_subjects(values: np.ndarray) -> Estimate:
+def over_subjects(values: np.ndarray) -> Difference:
     """The mean of the subjects that have a value."""
     if np.isfinite(values).sum() < FEWEST:
         raise MissingDataError("too few subjects with such trials")
@@ -78,7 +78,7 @@ def sign_effect(measure: str, direction: int) -> Check:
     return check
 
 
-def signed(tests: dict[str, Estimate], direction: int) -> str:
+def signed(tests: dict[str, Difference], direction: int) -> str:
     return ", ".join(f"{who} {direction * test.estimate:+.3g} ± {test.standard_error:.2g}" for who, test in tests.items())
 
 
@@ -134,7 +134,7 @@ def constant_one(view: View) -> Outcome:
     for who in SUBJECTS:
         p, value, error = probability_curve(view, "bayes_factor", who)
         level, line = weighted_mean(value - 1.0, error), line_slope(p, value, error)
-        rise = Estimate(line.estimate * np.ptp(p), line.standard_error * np.ptp(p), line.freedom)
+        rise = Difference(line.estimate * np.ptp(p), line.standard_error * np.ptp(p), line.freedom)
         answers += [within(level, 0.05), within(rise, 0.1)]
         texts.append(f"{who}: mean {1.0 + level.estimate:.3f}, change over the range {rise.estimate:+.3f}")
         errors.append(f"{level.standard_error:.2g}, {rise.standard_error:.2g}")
@@ -146,7 +146,7 @@ def constant_one(view: View) -> Outcome:
     )
 
 
-def within(test: Estimate, room: float) -> bool | None:
+def within(test: Difference, room: float) -> bool | None:
     """Whether the 99 % interval lies inside ± room, outside, or across its edge."""
     return below(test if test.estimate >= 0.0 else test._replace(estimate=-test.estimate), room)
 
@@ -164,12 +164,12 @@ def shannon_falls(view: View) -> Outcome:
     )
 
 
-def weighted_mean(values: np.ndarray, errors: np.ndarray) -> Estimate:
+def weighted_mean(values: np.ndarray, errors: np.ndarray) -> Difference:
     weights = errors**-2.0
     return known(float(np.sum(weights * values) / weights.sum()), float(np.sqrt(1.0 / weights.sum())), SUBJECTS_EACH)
 
 
-def line_slope(x: np.ndarray, values: np.ndarray, errors: np.ndarray) -> Estimate:
+def line_slope(x: np.ndarray, values: np.ndarray, errors: np.ndarray) -> Difference:
     weights = errors**-2.0
     centred = x - np.sum(weights * x) / weights.sum()
     size = float(np.sum(weights * centred**2))

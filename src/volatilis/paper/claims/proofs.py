@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from volatilis.paper.claims.formulas import Errors, Formula, draws, formula, largest, normal
+from volatilis.paper.claims.formulas import Formula, FormulaErrors, draws, formula, largest, normal
 
 FORMULAS: list[Formula] = []  # those below, in their order
 
@@ -18,7 +18,7 @@ FORMULAS: list[Formula] = []  # those below, in their order
     "s = -1 (here: sigma 0.1 to 5, sigma_C 0.01 to 10, 0.01 to 4 for the rest).",
     "for all",
 )
-def signs_of_prediction_1() -> Errors:
+def signs_of_prediction_1() -> FormulaErrors:
     """By how much the wrong side is ever ahead: of log S_BF, and of S_Sh; 0 if never. p_c = 0.1."""
     sigma, spread, theta, delta = np.meshgrid(
         np.geomspace(0.1, 5.0, 7), np.geomspace(0.01, 10.0, 12), np.geomspace(0.01, 4.0, 12), np.geomspace(0.01, 4.0, 12)
@@ -27,7 +27,7 @@ def signs_of_prediction_1() -> Errors:
     log_p = -0.5 * delta**2 / narrow - 0.5 * np.log(narrow)
     log_p_0 = [-0.5 * (theta + sign * delta) ** 2 / broad - 0.5 * np.log(broad) for sign in (1, -1)]  # y = theta + s delta
     shannon = [-np.logaddexp(np.log(0.9) + log_p, np.log(0.1) + prior) for prior in log_p_0]
-    return Errors(float(max(0.0, np.max(log_p_0[0] - log_p_0[1]), np.max(shannon[1] - shannon[0]))))
+    return FormulaErrors(float(max(0.0, np.max(log_p_0[0] - log_p_0[1]), np.max(shannon[1] - shannon[0]))))
 
 
 @formula(
@@ -39,7 +39,7 @@ def signs_of_prediction_1() -> Errors:
     "that after a change is within its bound (here: among 2,000 normal beliefs around it, for 50 settings).",
     "the minimiser",
 )
-def varsmile_minimises() -> Errors:
+def varsmile_minimises() -> FormulaErrors:
     """By how much a normal belief within the bound is nearer than VarSMiLe's: relative; 0 if none is."""
     d, random = draws(50), np.random.default_rng(21)
     stay, change = (d.rho + d.r + 1.0) / d.sigma**2, (d.rho + 1.0) / d.sigma**2  # precisions
@@ -55,7 +55,7 @@ def varsmile_minimises() -> Errors:
     tried = precision * np.exp(scale * random.normal(size=(2000, 50)))
     allowed = divergence(tried_mean, tried, d.change, change) <= bound
     gain = np.where(allowed, least - divergence(tried_mean, tried, d.stay, stay), -np.inf)
-    return Errors(float(max(0.0, np.max(gain / np.maximum(least, 1e-12)))))
+    return FormulaErrors(float(max(0.0, np.max(gain / np.maximum(least, 1e-12)))))
 
 
 @formula(
@@ -65,7 +65,7 @@ def varsmile_minimises() -> Errors:
     "VarSMiLe is exact where p_c is 0 or 1: it integrates perfectly, or begins anew at each observation.",
     "exact",
 )
-def varsmile_at_the_ends() -> Errors:
+def varsmile_at_the_ends() -> FormulaErrors:
     """With gamma 0 and 1 its natural parameters are those of the belief without a change, and of the one after it."""
     d = draws()
     stay, change, worst = (d.rho + d.r + 1.0) / d.sigma**2, (d.rho + 1.0) / d.sigma**2, 0.0
@@ -74,7 +74,7 @@ def varsmile_at_the_ends() -> Errors:
         precision = (1.0 - gamma) * stay + gamma * change
         mean = ((1.0 - gamma) * stay * d.stay + gamma * change * d.change) / precision
         worst = max(worst, largest(precision, wanted), largest(mean - centre + 1.0, np.ones_like(mean)))
-    return Errors(worst)
+    return FormulaErrors(worst)
 
 
 @formula(
@@ -86,7 +86,7 @@ def varsmile_at_the_ends() -> Errors:
     "settings, p_c and sigma the same, with equal surprise and gamma apart by more than 0.1, for each of the three).",
     "no function",
 )
-def gamma_is_no_function_of_one_surprise() -> Errors:
+def gamma_is_no_function_of_one_surprise() -> FormulaErrors:
     """0 if for each measure two settings exist with equal surprise (to 1e-9) and different gamma; else the number that fail."""
     from scipy.optimize import brentq
 
@@ -108,7 +108,7 @@ def gamma_is_no_function_of_one_surprise() -> Errors:
             abs(first[3] - measures(_equal(measures, which, mu, first[which], brentq), mu, 0.05)[3]) for mu in (0.0, 2.0, -1.5)
         ]
         failed += max(gap) <= 0.1
-    return Errors(float(failed))
+    return FormulaErrors(float(failed))
 
 
 def _equal(measures: object, which: int, mu: float, wanted: float, solve: object) -> float:

@@ -19,7 +19,7 @@ import numpy as np
 
 from volatilis.paper.claims.checks import place_name
 from volatilis.paper.claims.statistics import (
-    Estimate,
+    Difference,
     MissingDataError,
     Outcome,
     all_of,
@@ -34,7 +34,7 @@ from volatilis.paper.claims.views import (
     ALL_CELLS,
     After,
     Check,
-    Grid,
+    DistanceGrid,
     Panel,
     Source,
     View,
@@ -47,7 +47,7 @@ CLOSE, SIMILAR, MUCH = 0.1, 0.25, 0.25
 MOST_SHOWN = 4  # ratios in words; the one that decides stands beside the verdict
 
 
-def log_ratio(larger: np.ndarray, smaller: np.ndarray) -> Estimate:
+def log_ratio(larger: np.ndarray, smaller: np.ndarray) -> Difference:
     """The mean over cells of log(mean distance of one / mean distance of the other), paired by seed; noise to first order."""
     usable = np.isfinite(larger).all(axis=1) & np.isfinite(smaller).all(axis=1)
     usable &= (larger.mean(axis=1) > 0.0) & (smaller.mean(axis=1) > 0.0)
@@ -59,7 +59,7 @@ def log_ratio(larger: np.ndarray, smaller: np.ndarray) -> Estimate:
     return stratified(linear)._replace(estimate=float(logs.mean()))
 
 
-def typically(*groups: Sequence[str], at: Grid = ALL_CELLS) -> Check:
+def typically(*groups: Sequence[str], at: DistanceGrid = ALL_CELLS) -> Check:
     """Each member of a group is closer to Exact Bayes than each of the next, in the geometric mean of all cells."""
 
     def check(view: View) -> Outcome:
@@ -80,13 +80,13 @@ def typically(*groups: Sequence[str], at: Grid = ALL_CELLS) -> Check:
     return check
 
 
-def counts(view: View, at: Grid, nearer: str, further: str) -> str:
+def counts(view: View, at: DistanceGrid, nearer: str, further: str) -> str:
     """In how many single cells the difference counts, each way."""
     signs = list(cell_signs(view, at, nearer, further).values())
     return f"{signs.count(1)} of {len(signs)} cells for, {signs.count(-1)} against"
 
 
-def cell_signs(view: View, at: Grid, nearer: str, further: str) -> dict[str, int]:
+def cell_signs(view: View, at: DistanceGrid, nearer: str, further: str) -> dict[str, int]:
     """+1 where the first learner is nearer in a cell by a difference that counts among so many tries, -1 where the second is."""
     chosen = np.argwhere(np.broadcast_to(at.cells(*cell_coordinates(view)), grid_shape(view)))
     rows = at.samples(view, further) - at.samples(view, nearer)
@@ -98,7 +98,7 @@ def cell_signs(view: View, at: Grid, nearer: str, further: str) -> dict[str, int
     return {name: test.sign(len(tests)) for name, test in tests.items()}
 
 
-def nearer_in_cells(nearer: str, further: str, at: Grid) -> Check:
+def nearer_in_cells(nearer: str, further: str, at: DistanceGrid) -> Check:
     """One learner is closer than another in these cells: typically, and in none does the difference count against it."""
 
     def check(view: View) -> Outcome:
@@ -114,7 +114,7 @@ def nearer_in_cells(nearer: str, further: str, at: Grid) -> Check:
     return check
 
 
-def far(view: View, at: Grid, nearer: str, further: str) -> dict[str, float]:
+def far(view: View, at: DistanceGrid, nearer: str, further: str) -> dict[str, float]:
     """How many times the first learner's distance is the second's, cell by cell."""
     chosen = np.argwhere(np.broadcast_to(at.cells(*cell_coordinates(view)), grid_shape(view)))
     ratios = at.samples(view, nearer).mean(axis=1) / at.samples(view, further).mean(axis=1)
@@ -156,10 +156,10 @@ def worse_somewhere(worse: str, better: str) -> Check:
 # --- words of degree -----------------------------------------------------------------------------------------------------
 
 
-def log_error_ratio(view: View, place: Source, larger: str, smaller: str) -> Estimate:
+def log_error_ratio(view: View, place: Source, larger: str, smaller: str) -> Difference:
     """log(error of one / error of the other), paired by seed where seeds are kept apart; noise to first order."""
     match place:
-        case Grid():
+        case DistanceGrid():
             return log_ratio(place.samples(view, larger, "error"), place.samples(view, smaller, "error"))
         case Panel():
             return ratio_of_means(place.samples(view, larger), place.samples(view, smaller))
@@ -169,10 +169,10 @@ def log_error_ratio(view: View, place: Source, larger: str, smaller: str) -> Est
                 return ratio_of_means(a[None, :], b[None, :])
             one, other = place.level(view, larger), place.level(view, smaller)
             noise = math.hypot(one.standard_error / one.estimate, other.standard_error / other.estimate)
-            return Estimate(math.log(one.estimate / other.estimate), noise, one.freedom)
+            return Difference(math.log(one.estimate / other.estimate), noise, one.freedom)
 
 
-def ratio_of_means(larger: np.ndarray, smaller: np.ndarray) -> Estimate:
+def ratio_of_means(larger: np.ndarray, smaller: np.ndarray) -> Difference:
     """log(mean of one / mean of the other) over all strata that both have."""
     usable = np.isfinite(larger).all(axis=1) & np.isfinite(smaller).all(axis=1)
     larger, smaller = larger[usable], smaller[usable]
@@ -199,7 +199,9 @@ def more(*groups: Sequence[str], at: Source = ALL_CELLS, least: float = 0.0, mos
     return check
 
 
-def at_most(learners: Sequence[str], others: Sequence[str], share: float, at: Grid = ALL_CELLS, of: str = "cells") -> Check:
+def at_most(
+    learners: Sequence[str], others: Sequence[str], share: float, at: DistanceGrid = ALL_CELLS, of: str = "cells"
+) -> Check:
     """The error of each learner is above that of each other by less than this share, if at all.
 
     of   "cells": the typical ratio, every cell alike; "means": the ratio of the mean errors over all cells, for which absolute
@@ -221,7 +223,7 @@ def at_most(learners: Sequence[str], others: Sequence[str], share: float, at: Gr
     return check
 
 
-def beyond(view: View, at: Grid, learner: str, other: str, share: float) -> str:
+def beyond(view: View, at: DistanceGrid, learner: str, other: str, share: float) -> str:
     """In how many single cells the ratio is larger than asked, and the largest."""
     chosen = np.argwhere(np.broadcast_to(at.cells(*cell_coordinates(view)), grid_shape(view)))
     ratios = at.samples(view, learner, "error").mean(axis=1) / at.samples(view, other, "error").mean(axis=1)
@@ -231,21 +233,21 @@ def beyond(view: View, at: Grid, learner: str, other: str, share: float) -> str:
     return f"above {1.0 + share:g} in {count} of {len(ratios)} cells, at most {ratios[largest]:.3g} ({place})"
 
 
-def in_words(at: Source, tests: dict[str, Estimate]) -> str:
-    what = {Grid: "typical ratio of errors", Panel: "ratio of regrets", After: "ratio of errors"}[type(at)]
+def in_words(at: Source, tests: dict[str, Difference]) -> str:
+    what = {DistanceGrid: "typical ratio of errors", Panel: "ratio of regrets", After: "ratio of errors"}[type(at)]
     name = place_name(at)
     ratios = ", ".join(f"{pair} {interval(test)}" for pair, test in tests.items())
     return f"{what}{f', {name}' if name else ''}: {ratios}"
 
 
-def interval(test: Estimate) -> str:
+def interval(test: Difference) -> str:
     """The ratio, and its 99 % interval."""
     low, high = (math.exp(test.estimate + side * test.half_width) for side in (-1.0, 1.0))
     return f"{math.exp(test.estimate):.4g} ({low:.4g} to {high:.4g})"
 
 
 def interval_method(view: View, at: Source) -> str:
-    strata = {Grid: ", stratified by cell", Panel: ", stratified by p_c", After: ""}[type(at)]
+    strata = {DistanceGrid: ", stratified by cell", Panel: ", stratified by p_c", After: ""}[type(at)]
     if isinstance(at, After) and "mean_by_seed" not in view.dataset:
         return "99 % intervals from the standard errors over changes"
     return f"99 % intervals, Student's t over {view.dataset.sizes['seed']} seeds{strata}"

@@ -59,7 +59,7 @@ class Outcome(NamedTuple):
     uncertainty: str
 
 
-class Estimate(NamedTuple):
+class Difference(NamedTuple):
     """An estimated difference, claimed to be above 0, with its standard error and degrees of freedom."""
 
     estimate: float
@@ -82,7 +82,7 @@ class Estimate(NamedTuple):
 
         return float(stdtrit(self.freedom, 1.0 - level() / 2.0) * self.standard_error)
 
-    def above(self, bound: float) -> Estimate:
+    def above(self, bound: float) -> Difference:
         return self._replace(estimate=self.estimate - bound)
 
     def sign(self, tries: int = 1) -> int:
@@ -100,7 +100,7 @@ def p_text(p: float) -> str:
 # --- tests ---------------------------------------------------------------------------------------------------------------
 
 
-def stratified(samples: np.ndarray) -> Estimate:
+def stratified(samples: np.ndarray) -> Difference:
     """The mean over strata of the means over seeds; the noise is that between the seeds of a stratum (Satterthwaite)."""
     rows = [row[np.isfinite(row)] for row in np.atleast_2d(samples)]
     rows = [row for row in rows if len(row) > 1]
@@ -110,22 +110,22 @@ def stratified(samples: np.ndarray) -> Estimate:
     total = float(variances.sum())
     fourth = sum(v**2 / (len(row) - 1.0) for v, row in zip(variances, rows, strict=True))
     freedom = total**2 / fourth if fourth > 0.0 else len(rows[0]) - 1.0
-    return Estimate(float(np.mean([row.mean() for row in rows])), math.sqrt(total) / len(rows), freedom)
+    return Difference(float(np.mean([row.mean() for row in rows])), math.sqrt(total) / len(rows), freedom)
 
 
-def difference(larger: Estimate, smaller: Estimate) -> Estimate:
+def difference(larger: Difference, smaller: Difference) -> Difference:
     """Of two independent estimates (Welch's unequal-variance test, where both are means over seeds)."""
     a, b = larger.standard_error**2, smaller.standard_error**2
     fourth = a**2 / larger.freedom + b**2 / smaller.freedom
     freedom = (a + b) ** 2 / fourth if fourth > 0.0 else min(larger.freedom, smaller.freedom)
-    return Estimate(larger.estimate - smaller.estimate, math.sqrt(a + b), freedom)
+    return Difference(larger.estimate - smaller.estimate, math.sqrt(a + b), freedom)
 
 
-def known(estimate: float, standard_error: float, samples: float = math.inf) -> Estimate:
+def known(estimate: float, standard_error: float, samples: float = math.inf) -> Difference:
     """A test from a standard error over so many samples; over very many it counts as known."""
     if not (math.isfinite(estimate) and math.isfinite(standard_error)):
         raise MissingDataError("a value or a standard error is missing")
-    return Estimate(float(estimate), float(standard_error), samples - 1.0)
+    return Difference(float(estimate), float(standard_error), samples - 1.0)
 
 
 def spread(samples: np.ndarray) -> tuple[float, np.ndarray]:
@@ -137,7 +137,7 @@ def spread(samples: np.ndarray) -> tuple[float, np.ndarray]:
     return value, slopes
 
 
-def spread_difference(larger: np.ndarray, smaller: np.ndarray) -> Estimate:
+def spread_difference(larger: np.ndarray, smaller: np.ndarray) -> Difference:
     """The spread of one learner above that of another on the same strata and seeds; noise to first order."""
     usable = np.isfinite(larger).all(axis=1) & np.isfinite(smaller).all(axis=1)
     if usable.sum() < 2:
@@ -145,16 +145,16 @@ def spread_difference(larger: np.ndarray, smaller: np.ndarray) -> Estimate:
     larger, smaller = larger[usable], smaller[usable]
     (a, slopes_a), (b, slopes_b) = spread(larger), spread(smaller)
     linear = stratified(slopes_a[:, None] * larger - slopes_b[:, None] * smaller)
-    return Estimate(a - b, linear.standard_error * len(slopes_a), linear.freedom)
+    return Difference(a - b, linear.standard_error * len(slopes_a), linear.freedom)
 
 
-def slope(samples: np.ndarray, x: np.ndarray) -> Estimate:
+def slope(samples: np.ndarray, x: np.ndarray) -> Difference:
     """Of a straight line through the strata's means against x."""
     if len(x) < 2:
         raise MissingDataError("fewer than two points for a slope")
     weights = (x - x.mean()) / np.sum((x - x.mean()) ** 2)
     linear = stratified(weights[:, None] * samples)
-    return Estimate(linear.estimate * len(x), linear.standard_error * len(x), linear.freedom)
+    return Difference(linear.estimate * len(x), linear.standard_error * len(x), linear.freedom)
 
 
 # --- answers -------------------------------------------------------------------------------------------------------------
@@ -166,27 +166,27 @@ def all_of(answers: Iterable[bool | None]) -> bool | None:
     return False if False in answers else None if None in answers else True
 
 
-def every(tests: Mapping[str, Estimate]) -> bool | None:
+def every(tests: Mapping[str, Difference]) -> bool | None:
     """Whether every difference is above 0: yes if each counts by itself, no if one counts against it among so many tries."""
     if any(test.sign(len(tests)) < 0 for test in tests.values()):
         return False
     return True if all(test.sign() > 0 for test in tests.values()) else None
 
 
-def none_differ(tests: Mapping[str, Estimate], room: float) -> bool | None:
+def none_differ(tests: Mapping[str, Difference], room: float) -> bool | None:
     """Whether all are the same: no if one differs among so many tries, yes only if a difference of `room` would have shown."""
     if any(test.sign(len(tests)) for test in tests.values()):
         return False
     return True if all(test.half_width <= room for test in tests.values()) else None
 
 
-def below(test: Estimate, bound: float) -> bool | None:
+def below(test: Difference, bound: float) -> bool | None:
     """Whether a quantity is below a bound, judged by its 99 % interval."""
     sign = test.above(bound).sign()
     return None if sign == 0 else sign < 0
 
 
-def weakest(tests: Mapping[str, Estimate]) -> str:
+def weakest(tests: Mapping[str, Difference]) -> str:
     """The comparison that decides: the one furthest against the claim, else the least certain."""
     name = min(tests, key=lambda key: math.copysign(-math.log(max(tests[key].p, 1e-300)), tests[key].estimate))
     return f"{name}: {tests[name]}"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from volatilis.paper.claims.statistics import Estimate, MissingDataError, Outcome, difference, known, stratified
+from volatilis.paper.claims.statistics import Difference, MissingDataError, Outcome, difference, known, stratified
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -60,7 +60,7 @@ class Statement(NamedTuple):
     check: Check
 
 
-class Grid(NamedTuple):
+class DistanceGrid(NamedTuple):
     """Cells of a grid, by the mean squared distance to Exact Bayes.
 
     Its expectation is that of Delta MSE (Methods, mean squared error as an optimality measure), with far less noise.
@@ -74,17 +74,17 @@ class Grid(NamedTuple):
             raise MissingDataError("the cells are not in the dataset")
         return view.values(variable, learner)[chosen]
 
-    def level(self, view: View, learner: str) -> Estimate:
+    def level(self, view: View, learner: str) -> Difference:
         return stratified(self.samples(view, learner))
 
-    def compare(self, view: View, smaller: str, larger: str) -> Estimate:
+    def compare(self, view: View, smaller: str, larger: str) -> Difference:
         return stratified(self.samples(view, larger) - self.samples(view, smaller))
 
     def method(self, view: View) -> str:
         return f"paired t-test over {view.dataset.sizes['seed']} seeds of the distance to Exact Bayes, stratified by cell"
 
 
-ALL_CELLS = Grid()
+ALL_CELLS = DistanceGrid()
 
 
 class Panel(NamedTuple):
@@ -103,10 +103,10 @@ class Panel(NamedTuple):
         p_c, assumed = view.coordinate("p_c"), view.coordinate("assumed")[PANELS.index(self.panel)]
         return {"all": p_c > 0.0, "below": p_c < assumed, "above": p_c > assumed}[self.side]
 
-    def level(self, view: View, learner: str) -> Estimate:
+    def level(self, view: View, learner: str) -> Difference:
         return stratified(self.samples(view, learner))
 
-    def compare(self, view: View, smaller: str, larger: str) -> Estimate:
+    def compare(self, view: View, smaller: str, larger: str) -> Difference:
         return stratified(self.samples(view, larger) - self.samples(view, smaller))
 
     def method(self, view: View) -> str:
@@ -132,13 +132,13 @@ class After(NamedTuple):
             return None
         return np.asarray(view.values("mean_by_seed", learner)[self.setting][self.steps(view)].mean(axis=0))
 
-    def level(self, view: View, learner: str) -> Estimate:
+    def level(self, view: View, learner: str) -> Difference:
         """Errors of successive steps go together, so their standard errors are averaged, not reduced."""
         steps = self.steps(view)
         mean, error = (view.values(name, learner)[self.setting][steps] for name in ("mean", "standard_error"))
         return known(mean.mean(), error.mean(), view.dataset.sizes.get("seed", np.inf))
 
-    def compare(self, view: View, smaller: str, larger: str) -> Estimate:
+    def compare(self, view: View, smaller: str, larger: str) -> Difference:
         low, high = self.by_seed(view, smaller), self.by_seed(view, larger)
         if low is None or high is None:
             return difference(self.level(view, larger), self.level(view, smaller))
@@ -150,7 +150,7 @@ class After(NamedTuple):
         return "z-test on the standard errors over changes, unpaired and so cautious"
 
 
-Source = Grid | Panel | After
+Source = DistanceGrid | Panel | After
 
 
 def cell_coordinates(view: View) -> tuple[np.ndarray, np.ndarray]:

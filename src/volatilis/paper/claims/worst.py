@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from volatilis.paper.claims.statistics import (
-    Estimate,
+    Difference,
     MissingDataError,
     Outcome,
     all_of,
@@ -28,7 +28,7 @@ def delta(view: View, learner: str) -> np.ndarray:
     return view.values("error", learner) - view.values("error", EXACT)
 
 
-def at_cell(view: View, learner: str, cell: Cell) -> Estimate:
+def at_cell(view: View, learner: str, cell: Cell) -> Difference:
     return stratified(delta(view, learner)[cell])
 
 
@@ -79,11 +79,11 @@ def worst_case(learners: Sequence[str], published: Published) -> Check:
     return check
 
 
-def from_published(ours: Estimate, published: Published) -> Estimate:
+def from_published(ours: Difference, published: Published) -> Difference:
     """How far ours is from the published value, beyond its rounding; Welch's test."""
     theirs = published.standard_error if math.isfinite(published.standard_error) else ours.standard_error
     gap = max(0.0, abs(ours.estimate - published.value) - published.rounding)
-    return difference(ours._replace(estimate=gap), Estimate(0.0, theirs, ours.freedom))
+    return difference(ours._replace(estimate=gap), Difference(0.0, theirs, ours.freedom))
 
 
 def find_cell(view: View, noise: float, p_c: float) -> Cell:
@@ -150,7 +150,7 @@ def decomposition(learners: Sequence[str]) -> Check:
     return check
 
 
-def cell_tests(view: View, learners: Sequence[str], samples: Callable[[str], np.ndarray]) -> dict[str, Estimate]:
+def cell_tests(view: View, learners: Sequence[str], samples: Callable[[str], np.ndarray]) -> dict[str, Difference]:
     """One test per learner and cell; cells without two seeds are left out."""
     tests = {}
     for name in learners:

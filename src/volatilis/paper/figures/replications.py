@@ -18,7 +18,7 @@ from volatilis.experiments.sweep import Cell, Plan
 from volatilis.learners import Merge
 from volatilis.paper.context import Context
 from volatilis.paper.figures import predictions, robustness, simulations
-from volatilis.paper.settings import PARTICLES, TASKS, TRANSIENTS, Environment, family_of, grid_environments
+from volatilis.paper.settings import PARTICLES, TASKS, TRANSIENTS, TaskSetting, family_of, grid_environments
 from volatilis.paper.tuned import TUNED, Best, all_learners
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 STAND_IN = 40  # hypotheses of the Merge that stands for Exact Bayes
 SUBJECTS_PER_SEED = 4  # a simulated subject costs next to nothing
-Tuned = dict[tuple[str, Environment], Best]
+Tuned = dict[tuple[str, TaskSetting], Best]
 
 
 def samples(context: Context, seeds: int, names: Collection[str]) -> dict[str, xr.Dataset]:
@@ -56,7 +56,7 @@ def steady_state(context: Context, task: str, seeds: int) -> xr.Dataset:
 
 
 def after_change(context: Context, task: str, seeds: int) -> xr.Dataset:
-    environments = [Environment(task, noise, p_c) for noise, p_c in TRANSIENTS[task]]
+    environments = [TaskSetting(task, noise, p_c) for noise, p_c in TRANSIENTS[task]]
     tuned = context.tuned(environments)
     cells = tuple(_cell(w, context, tuned)._replace(lasting=simulations.lasting(w)) for w in environments)
     longest = max(map(simulations.lasting, environments))
@@ -73,7 +73,7 @@ def regrets(context: Context, task: str, seeds: int) -> xr.Dataset:
     return xr.concat(curves, "group", combine_attrs="override").assign_attrs(task=task)
 
 
-def _cell(where: Environment, context: Context, tuned: Tuned) -> Cell:
+def _cell(where: TaskSetting, context: Context, tuned: Tuned) -> Cell:
     names = [f"{kind}{n}" for kind in ("pf", "MP") for n in PARTICLES] + [f"SOR{n} (published)" for n in PARTICLES]
     learners = all_learners(where, tuned)
     chosen = {name: learners[name] for name in (*names, *TUNED[where.task])}

@@ -28,7 +28,7 @@ from volatilis.experiments.tuning import free_parameter
 from volatilis.learners import Leaky, Merge, SMiLe, VarSMiLe, record_of
 from volatilis.paper.context import Context
 from volatilis.paper.published.code import RARE, RATES_TRIED, PublishedStratifiedResampling, search_grid
-from volatilis.paper.settings import ASSUMED, CATEGORICAL, NOISE_NAMES, ROBUSTNESS_NOISES, Environment, family_of
+from volatilis.paper.settings import ASSUMED, CATEGORICAL, NOISE_NAMES, ROBUSTNESS_NOISES, TaskSetting, family_of
 from volatilis.paper.tuned import TUNED, WITH_N, all_learners, benchmark_for
 
 if TYPE_CHECKING:
@@ -54,8 +54,8 @@ def wrong_rate(context: Context, task: str) -> xr.Dataset:
     return xr.concat([right_regrets(context, task), published_regrets(context, task, 0)], "learner", combine_attrs="override")
 
 
-def panels_of(task: str) -> list[Environment]:
-    return [Environment(task, noise, assumed) for noise in ROBUSTNESS_NOISES[task] for assumed in ASSUMED]
+def panels_of(task: str) -> list[TaskSetting]:
+    return [TaskSetting(task, noise, assumed) for noise in ROBUSTNESS_NOISES[task] for assumed in ASSUMED]
 
 
 def tuned_names(task: str) -> list[str]:
@@ -89,7 +89,7 @@ def _plan(
             if "ladder 1" in lineups[noise]:
                 benchmark, extra = make(EXACT, environment.family, float(p_c)), _ladder(task, noise, float(p_c))
             else:
-                benchmark, extra = benchmark_for(Environment(task, noise, float(p_c)), near), {}
+                benchmark, extra = benchmark_for(TaskSetting(task, noise, float(p_c)), near), {}
             cells.append(Cell(environment, context.size.robustness_steps, benchmark, lineups[noise] | extra))
     return Plan(f"{task}-{name}", tuple(cells), context.size.robustness_seeds, first=first)
 
@@ -120,7 +120,7 @@ def _regrets(context: Context, task: str, names: tuple[str, ...], regret: np.nda
 # --- as published --------------------------------------------------------------------------------------------------------
 
 
-class Searched(NamedTuple):
+class Tried(NamedTuple):
     """The values of a learner that were tried at p_c', and the errors: value x panel x seed."""
 
     values: np.ndarray
@@ -185,10 +185,10 @@ def tried_values(name: str, task: str) -> np.ndarray:
     return search_grid(cls, task == CATEGORICAL, RARE if cls is Leaky else 0.1)
 
 
-def search(context: Context, task: str, group: int) -> dict[str, Searched]:
+def search(context: Context, task: str, group: int) -> dict[str, Tried]:
     """Every learner with the values of its grid, at each noise and p_c', on a group's sequences; infinite where not tried."""
     names = (*published_names(task), *(("SOR1 right", "SOR20 right") if group == 0 else ()))
-    results = {name: Searched(tried_values(name, task), np.zeros(0)) for name in names}
+    results = {name: Tried(tried_values(name, task), np.zeros(0)) for name in names}
     for name, searched in results.items():
         shape = (len(searched.values), len(panels_of(task)), context.size.robustness_seeds)
         results[name] = searched._replace(errors=np.full(shape, np.inf))
@@ -204,7 +204,7 @@ def search(context: Context, task: str, group: int) -> dict[str, Searched]:
     return results
 
 
-def _next_places(name: str, task: str, searched: Searched, stride: int, wider: int) -> np.ndarray:
+def _next_places(name: str, task: str, searched: Tried, stride: int, wider: int) -> np.ndarray:
     """Which values are tried at a level of the search: place x panel. Small grids are tried at once, large ones ever closer."""
     panels, last = panels_of(task), len(searched.values) - 1
     if not wider:
@@ -248,7 +248,7 @@ def scan(context: Context, task: str) -> xr.Dataset:
     return _at_assumed(context, task, found, errors, {"tried": RATES_TRIED})
 
 
-def scanned(context: Context, task: str) -> dict[str, Searched]:
+def scanned(context: Context, task: str) -> dict[str, Tried]:
     """The search of the learners whose parameter is p_c."""
     return {name: searched for name, searched in search(context, task, 0).items() if name not in TUNED[task]}
 

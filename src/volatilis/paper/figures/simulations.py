@@ -25,7 +25,7 @@ from volatilis.paper.settings import (
     RATES,
     SIZES,
     TRANSIENTS,
-    Environment,
+    TaskSetting,
     family_of,
     grid_environments,
 )
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 
-Tuned = Mapping[tuple[str, Environment], Best]
+Tuned = Mapping[tuple[str, TaskSetting], Best]
 ONE_UNIT = ("VarSMiLe", "SMiLe", "Leaky", "Nas10*", "Nas12*")
 
 # --- steady state: Figures 3, 4 (Gaussian), 6, 7 (Categorical) and S2 --------------------------------------------------
@@ -50,7 +50,7 @@ def steady_state(context: Context, task: str) -> xr.Dataset:
     return on_grid(context.sweep(plan), environments, context, task)
 
 
-def on_grid(results: xr.Dataset, environments: list[Environment], context: Context, task: str) -> xr.Dataset:
+def on_grid(results: xr.Dataset, environments: list[TaskSetting], context: Context, task: str) -> xr.Dataset:
     """The cells of a plan as noise x p_c."""
     flat = results.drop_vars(["p_c", "steps"])
     grid = flat.assign_coords(
@@ -60,7 +60,7 @@ def on_grid(results: xr.Dataset, environments: list[Environment], context: Conte
     return described(grid.sel(noise=list(NOISES[task]), p_c=list(RATES)), context, task)
 
 
-def _cell_for(where: Environment, context: Context, tuned: Tuned) -> Cell:
+def _cell_for(where: TaskSetting, context: Context, tuned: Tuned) -> Cell:
     environment = ChangingEnvironment(family_of(where.task, where.noise), where.p_c)
     benchmark = benchmark_for(where, context.near)
     return Cell(environment, context.size.length(where.p_c), benchmark, all_learners(where, tuned))
@@ -101,19 +101,19 @@ def after_change(context: Context, task: str) -> xr.Dataset:
     same changes. All changes of a seed share its sequence: the standard error is that over seeds; naive_error takes the changes
     for independent, as the authors did.
     """
-    environments = [Environment(task, noise, p_c) for noise, p_c in TRANSIENTS[task]]
+    environments = [TaskSetting(task, noise, p_c) for noise, p_c in TRANSIENTS[task]]
     tuned, last = context.tuned(environments), [lasting(where) for where in environments]
     cells = tuple(_cell_for(where, context, tuned)._replace(lasting=lasting(where)) for where in environments)
     plan = Plan(f"{task}-transient-{context.size.name}{'-near' if context.near else ''}", cells, context.size.seeds, max(last))
     return described(over_changes(context.sweep(plan), environments), context, task)
 
 
-def lasting(where: Environment) -> int:
+def lasting(where: TaskSetting) -> int:
     """How many steps after a change are shown."""
     return round(1.0 / where.p_c)
 
 
-def over_changes(sums: xr.Dataset, environments: list[Environment]) -> xr.Dataset:
+def over_changes(sums: xr.Dataset, environments: list[TaskSetting]) -> xr.Dataset:
     """From the sums of a plan: the mean over all changes of all seeds, its standard error over seeds, the seeds' own means."""
     import xarray as xr
 
@@ -151,7 +151,7 @@ def memory(context: Context) -> xr.Dataset:
     """distance to Exact Bayes: cell x kind of learner x n x seed, and that of the learners with one belief."""
     import xarray as xr
 
-    environments = [Environment(*cell) for cell in MEMORY_CELLS]
+    environments = [TaskSetting(*cell) for cell in MEMORY_CELLS]
     tuned, size = context.tuned(environments), context.size
     distances = np.full((len(environments), len(WITH_N), len(MEMORIES), size.memory_seeds), np.nan)
     one_unit = np.full((len(environments), len(ONE_UNIT), size.memory_seeds), np.nan)
@@ -175,7 +175,7 @@ def memory(context: Context) -> xr.Dataset:
     return xr.Dataset(data, coordinates, {"size": size.name, "benchmark": "near" if context.near else "exact"})
 
 
-def _memory_cell(where: Environment, tuned: Tuned, context: Context) -> Cell:
+def _memory_cell(where: TaskSetting, tuned: Tuned, context: Context) -> Cell:
     family = family_of(where.task, where.noise)
     learners = {f"{kind}{n}": cls(family, where.p_c, n) for kind, cls in WITH_N.items() for n in MEMORIES}
     free = tuned_learners(where, tuned)
