@@ -15,7 +15,7 @@ from volatilis.changepoints.blocks import Block, Change, binomial, found_changes
 from volatilis.families._kinds import UndefinedError
 from volatilis.learners import ExactBayes, MessagePassing, StratifiedResampling
 from volatilis.learners._base import Learner
-from volatilis.running.arguments import Seed, checked_learner, labelled, step_events, warn_of_prior
+from volatilis.running.arguments import Seed, checked_learner, labelled, step_events, warn_of_mismatch
 from volatilis.running.drivers import RESET, SKIP
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def changes(
     observed, absent = learner.family.observations(values) if given is None else learner.family.observations(values, given)
     learner.check_observations(observed)
     found = look_back_over(learner, observed, absent, step_events(absent, reset, missing), index)
-    warn_of_prior(learner, observed, absent, found.log_p_0)
+    warn_of_mismatch(learner, observed, absent, found.log_p_0)
     return found
 
 

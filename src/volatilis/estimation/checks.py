@@ -17,7 +17,7 @@ from volatilis.estimation.remedies import Misfit, explain
 from volatilis.families._base import Family
 from volatilis.families._kinds import RECORDS
 from volatilis.learners._base import Learner
-from volatilis.running.arguments import checked_learner, step_events
+from volatilis.running.arguments import MOST_TURNS, checked_learner, step_events
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 ALPHA = 0.002  # each warning on data from the model: at most so often
 OUTER, MANY = 1e-3, 0.02  # the prior's outer part, and a share of observations there that is no accident
-FEW_TURNS, MOST_TURNS = 0.1, 3.0  # periods over which angles reach: fewer or more, and the period is perhaps another
+FEW_TURNS = 0.1  # periods over which angles reach: fewer, and the period is perhaps another
 
 
 class Check(NamedTuple):

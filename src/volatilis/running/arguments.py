@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import warnings
 from collections.abc import Sequence
@@ -10,9 +11,10 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
+from volatilis.families.contaminated import Contaminated
 from volatilis.learners._base import Learner, State
 from volatilis.learners._kinds import RECORDS
-from volatilis.running.drivers import ELAPSE, OBSERVE, RESET, SKIP
+from volatilis.running.drivers import ELAPSE, NOT_ASKED, OBSERVE, RESET, SKIP
 from volatilis.running.steps import defined_readouts
 
 Seed = int | np.random.SeedSequence
@@ -116,33 +118,71 @@ def _reset_positions(reset: npt.ArrayLike, length: int, where: str) -> np.ndarra
     return positions
 
 
-# --- a prior that is far from the observations -------------------------------------------------------------------------------
+# --- a model that is far from the observations -------------------------------------------------------------------------------
 
 FEWEST, MANY = 30, 0.02  # observations that say something, and a share of them that outliers are not
-LOG_IMPOSSIBLE = -20.7  # 1 in 1e9
+IMPOSSIBLE = 1e-5
+MOST_TURNS = 3.0  # periods over which angles reach: more, and the period is perhaps another
 
 
 class ModelMismatchWarning(UserWarning):
     """The observations contradict the model: its readouts mean little. `volatilis.check` says more."""
 
 
-def warn_of_prior(learner: Learner, values: np.ndarray, absent: np.ndarray, log_p_0: np.ndarray) -> None:
-    """The gross case, at the price of a glance: many observations are where the prior expects next to none.
+def warn_of_mismatch(
+    learner: Learner, values: np.ndarray, absent: np.ndarray, log_p_0: np.ndarray, outlying: np.ndarray = NOT_ASKED
+) -> None:
+    """The gross cases, at the price of a glance: observations where the prior expects next to none, angles that go round and
+    round, outliers where few are expected.
 
-    Under the model each observation has the law that the prior predicts. Where its density is below 1e-9 / r, a stretch of length
-    r has 1e-9 of it at most; r is the reach of the observations.
+    Under the model each observation has the law that the prior predicts. Where its density is below 1e-5 / r, a stretch of length
+    r (a box of that volume, for vectors) has 1e-5 of it at most; r is the reach of the observations. So on data from the model
+    more than 2 % are there in at most 1 of 2,000 data sets (Markov's inequality, whatever the changes). `outlying` is the
+    probability that an observation is an outlier, where the family has some: it is above one half at most at a rate of 2 p_o.
     """
-    if values.ndim != 1 or values.size < FEWEST or not log_p_0.size:
+    if values.shape[0] < FEWEST or not log_p_0.size:
         return
-    seen = values[~absent]
-    reach = float(seen.max()) - float(seen.min()) + (values.dtype.kind == "i") if seen.size else 0.0
-    limit = LOG_IMPOSSIBLE - np.log(reach) if 0.0 < reach < np.inf else -np.inf
-    count = np.count_nonzero(log_p_0 < limit)
-    if count > MANY * seen.size:
-        where = f"{count:,} of {seen.size:,} observations, which reach from {seen.min():.4g} to {seen.max():.4g}, lie where"
-        warnings.warn(
-            f"the prior is contradicted: {where} the prior of {learner.family!r} expects less than 1 in 1e9; "
-            "volatilis.check(learner, y) says what would mend it",
-            ModelMismatchWarning,
-            stacklevel=3,
+    family, seen = learner.family, learner.family.as_observed(values)[~absent]
+    if not seen.size:
+        return
+    lowest, highest, log_volume = _box(seen)
+    turns = float((highest - lowest).max()) / family.circumference()
+    if turns >= MOST_TURNS:
+        _warn(
+            f"the period is contradicted: observations reach from {lowest.min():.4g} to {highest.max():.4g}, {turns:.3g} times "
+            f"the period {family.circumference():.6g} of {family!r}; give theirs (period=360 for degrees), or bring them into one"
         )
+    count = np.count_nonzero(log_p_0[~absent] < np.log(IMPOSSIBLE) - log_volume)
+    if count > MANY * len(seen):
+        spans = " and ".join(f"from {low:.4g} to {high:.4g}" for low, high in list(zip(lowest, highest, strict=True))[:3])
+        _warn(
+            f"the prior is contradicted: {count:,} of {len(seen):,} observations, which reach {spans}, lie where the prior of "
+            f"{family!r} expects less than 1 in 100,000; volatilis.check(learner, y) says what would mend it"
+        )
+        return
+    if isinstance(family, Contaminated) and outlying.size:
+        outliers, most = np.count_nonzero(outlying[~absent] > 0.5), 2.0 * family.p_o * len(seen)
+        if outliers > most + 6.0 * math.sqrt(most) + 5.0:
+            _warn(
+                f"the share of outliers is contradicted: {outliers:,} of {len(seen):,} observations are taken for outliers, of "
+                f"which {family!r} expects {family.p_o:.3g}: what it believes rests on the rest; volatilis.check(learner, y) "
+                "says what would mend it"
+            )
+
+
+def _box(seen: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The least and the largest of each column, and the log volume of the box that they make (of the columns with a number)."""
+    if seen.ndim == 1:
+        lowest, highest, known = np.array([seen.min()]), np.array([seen.max()]), np.ones(1)
+    else:
+        numbers = np.isfinite(seen)
+        used = numbers.any(axis=0)
+        known, seen = numbers[:, used].astype(np.float64), seen[:, used]
+        lowest, highest = np.nanmin(seen, axis=0), np.nanmax(seen, axis=0)
+    reach = highest.astype(np.float64) - lowest + (seen.dtype.kind == "i")
+    reach = np.where(reach > 0.0, reach, np.maximum(np.abs(highest), 1.0))  # all alike: any stretch will do
+    return lowest, highest, known @ np.log(reach)
+
+
+def _warn(text: str) -> None:
+    warnings.warn(text, ModelMismatchWarning, stacklevel=4)  # where run was called

@@ -21,13 +21,22 @@ from volatilis._core.seeds import generator_key, seed_sequence
 from volatilis.learners._base import Learner
 from volatilis.learners._one_belief import OneBelief, side_by_side
 from volatilis.running import drivers, pieces
-from volatilis.running.arguments import Seed, checked_learner, columns_of, labelled, step_events, wanted_readouts, warn_of_prior
+from volatilis.running.arguments import (
+    Seed,
+    checked_learner,
+    columns_of,
+    labelled,
+    step_events,
+    wanted_readouts,
+    warn_of_mismatch,
+)
 from volatilis.running.beliefs import LearnedParameter, run_parameter
 from volatilis.running.drivers import Outputs, lock_step_outputs
 from volatilis.running.traces import Trace, Traces
 from volatilis.running.weights import Weights, run_weights
 
 Sequences = np.ndarray | list[np.ndarray]  # one array of equally long sequences, or a list of any
+LOOKED_AT = 8  # of many sequences, for a glance at whether the model is contradicted
 LOCK_STEP_COLUMNS = 64  # sequences side by side: enough to fill vector registers, few enough to stay in the first cache
 
 
@@ -52,7 +61,7 @@ def run(
 
     Returns a `Trace`, one array per readout; `trace.weights()` has the filter's weights. Raises TypeError where `learner` is
     none, and ValueError, with the place and the value, where an observation is not accepted. Warns with `ModelMismatchWarning`
-    where the prior is far from the observations; `volatilis.check` looks closer.
+    where the prior is far from the observations, or angles are in another unit than the period; `volatilis.check` looks closer.
 
     >>> import volatilis as vl
     >>> trace = vl.run(vl.VarSMiLe(vl.Gaussian(sigma=0.5, sigma_0=2.0), m=0.1), [0.2, -0.1, 3.0])
@@ -67,7 +76,7 @@ def run(
     learner.check_observations(values)
     key = generator_key(seed)
     out = _run_one(learner, key, values, events, wanted)
-    warn_of_prior(learner, values, absent, out.log_p_0)
+    warn_of_mismatch(learner, values, absent, out.log_p_0, _outlying(out))
     again = Rerun(learner, key, values, events, index)
     return Trace(learner, out, values, absent, again, again.recent, again.parameter, index, again.weights)
 
@@ -94,7 +103,7 @@ def run_many(
     given     the contexts of each sequence's observations, one entry per sequence
 
     Returns `Traces`: item i is the same as `run(learner, ys[i], seed=SeedSequence(seed).spawn(n)[i])`. Raises as `run`, and names
-    the sequence.
+    the sequence, and warns as `run`, after a look at eight of the sequences.
 
     >>> import volatilis as vl
     >>> traces = vl.run_many(vl.VarSMiLe(vl.Gaussian(sigma=0.5), m=0.1), [[0.2, -0.1], [3.0, 2.8, 2.9]])
@@ -124,6 +133,10 @@ def run_many(
         with ThreadPoolExecutor(workers) as pool:
             work = for_threads(_run_one)
             outs = list(pool.map(work, repeat(learner), keys, values, events, repeat(wanted))).__getitem__
+    if count:
+        some = np.unique(np.linspace(0, count - 1, min(count, LOOKED_AT)).astype(int))
+        parts = [(values[i], absents[i], outs(i).log_p_0, _outlying(outs(i))) for i in some]
+        warn_of_mismatch(learner, *(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
     return Traces(ManyRuns(learner, keys, values, absents, events, outs, index), count)
 
 
@@ -158,6 +171,11 @@ class Rerun:
 
 def _run_one(learner: Learner, key: int, values: np.ndarray, events: np.ndarray, readouts: tuple[str, ...]) -> Outputs:
     return pieces.ReadoutPieces(learner, key, readouts).advance(values, events)
+
+
+def _outlying(out: Outputs) -> np.ndarray:
+    """How probable it is that each observation is an outlier, where that was asked for."""
+    return np.exp(out.log_outliers - out.log_p) if out.log_outliers.size else out.log_outliers
 
 
 # --- many sequences ----------------------------------------------------------------------------------------------------
