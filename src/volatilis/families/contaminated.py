@@ -83,11 +83,11 @@ class Contaminated(FamilyTuple):
     def predictives(self, beliefs: Beliefs, w: np.ndarray, n: int, y: Observation, out: np.ndarray) -> tuple[float, float]:
         _, scale = self.family.predictives(beliefs, w, n, y, out)
         log_q = self.log_outlier(y)
-        unit = scale if scale > log_q else log_q
-        inlier, outlier = (1.0 - self.p_o) * exp(scale - unit), exp(log_q - unit)
+        smaller = exp(-abs(scale - log_q))  # of the two units, in the larger
+        inlier, outlier = (1.0 - self.p_o) * (1.0 if scale > log_q else smaller), smaller if scale > log_q else 1.0
         for i in range(n):
             out[i] = inlier * out[i] + outlier * w[i]
-        return not_faint(out, n, unit)
+        return not_faint(out, n, scale if scale > log_q else log_q)
 
     def predictive_cdf(self, beliefs: Beliefs, i: int, y: Observation, k: int, v: float, around: float) -> float:
         inlier = self.family.predictive_cdf(beliefs, i, y, k, v, around)

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from volatilis._compiler.registry import compiled_function
-from volatilis.families._base import Family, Observation, copy_column, in_eights
+from volatilis.families._base import Beliefs, Family, Observation, copy_column, in_eights
 from volatilis.learners._base import Info, change_and_stay
 from volatilis.learners._hypotheses import NOTHING, Hypotheses, add_prior, knows_nothing, move
 from volatilis.learners._ledger import N
@@ -90,21 +92,17 @@ def take_in_or_not(
         new = add_prior(family, state, 0.0)
         p[new] = 0.0
     n, outlier = state.count[0], factor * exp(log_outlier - scale)
-    for i in range(n):
+    for i in range(in_eights(n)):
         p[i] *= factor  # the weight of both
         w[i] *= outlier  # that of "outlier"
         state.run_lengths[i] += 1.0
     p[n - 1] += gamma  # the newest hypothesis holds what a change explains
     w[n - 1] += gamma * exp(log_outlier - log_p_0)
-    waiting = in_eights(2 * n)
-    for i in range(n):
-        if splits(w[i], p[i]) or 2.0 * w[i] > p[i]:
-            copy_column(state.beliefs, i, state.beliefs, waiting)
-            waiting += 1
+    waiting = set_aside(family, state, n)
     family.absorb_all(state.beliefs, family.whole(n), y)
     if state.recent.size > 0:
         note_new_row(state, state.recent[N])  # this observation is not counted yet
-    settled = spread(state, n, merge_near(family, state, n))
+    settled = spread(state, n, merge_near(family, state, n, waiting))
     for i in range(settled):
         w[i] = p[i] if p[i] >= nothing else 0.0
 
@@ -116,56 +114,98 @@ def splits(strange: float, both: float) -> bool:
 
 
 @compiled_function
-def merge_near(family: Family, state: Hypotheses, n: int) -> int:
-    """Merge each of n hypotheses with what waits of it where the two are near; returns where the other waiting ones end."""
-    w, p, beliefs, waiting = state.weights, state.scratch, state.beliefs, in_eights(2 * n)
-    kept = waiting
+def waits(strange: float, both: float) -> bool:
+    """Whether what y tells nothing is needed: beside what took y in, or in its place."""
+    return splits(strange, both) or 2.0 * strange > both
+
+
+# Hypothesis which[j] is the j-th to wait. Its belief without y is column in_eights(2 n) + j; the one with y is copied to n + j,
+# so that all are compared in one flat loop. No loop branches by which ones wait, since no processor guesses that. Beside the
+# weights, `scratch` has rows for what belongs to those that wait.
+
+
+@compiled_function
+def set_aside(family: Family, state: Hypotheses, n: int) -> int:
+    """Keep the beliefs that are needed as they were before y; returns how many wait."""
+    w, p, beliefs, size, first = state.weights, state.scratch, state.beliefs, state.weights.size, in_eights(2 * n)
+    which, both, strange = p[size:], p[2 * size :], p[3 * size :]
+    count, start = 0, n
     for i in range(n):
-        near = False
-        if splits(w[i], p[i]):
-            a, b = (p[i] - w[i]) / p[i], w[i] / p[i]
-            near = p[i] * math.sqrt(a * b) * family.dissimilarity(beliefs, i, waiting, a, b) < NEAR
-            if near:
-                family.merge(beliefs, i, waiting, a, b)
-                w[i] = 0.0
-                waiting += 1
-        if not near and (splits(w[i], p[i]) or 2.0 * w[i] > p[i]):
-            copy_column(beliefs, waiting, beliefs, kept)
-            waiting += 1
-            kept += 1
+        place = i if waits(w[i], p[i]) else n
+        start = place if place < start else start
+    for i in range(start, n):
+        which[count], both[count], strange[count] = i, p[i], w[i]
+        copy_belief(family, beliefs, i, first + count)
+        count += 1 if waits(w[i], p[i]) else 0
+    return count
+
+
+@compiled_function
+def copy_belief(family: Family, beliefs: Beliefs, i: int, j: int) -> None:
+    """`copy_column` within a bank, in a loop of fixed length."""
+    for row in range(family.rows()):
+        beliefs.chi[row, j] = beliefs.chi[row, i]
+    beliefs.nu[j] = beliefs.nu[i]
+
+
+@compiled_function
+def merge_near(family: Family, state: Hypotheses, n: int, waiting: int) -> int:
+    """Merge each hypothesis with what waits of it where the two are near; returns how many wait on: in the sixth row, which."""
+    p, beliefs, size, first = state.scratch, state.beliefs, state.weights.size, in_eights(2 * n)
+    which, both, strange, cost, others = p[size:], p[2 * size :], p[3 * size :], p[4 * size :], p[5 * size :]
+    for j in range(waiting):
+        copy_belief(family, beliefs, int(which[j]), n + j)
+    for j in range(family.whole(waiting)):
+        a, b = (both[j] - strange[j]) / both[j], strange[j] / both[j]
+        root = math.sqrt(abs((both[j] - strange[j]) * strange[j]))
+        apart = root * family.dissimilarity(beliefs, n + j, first + j, a, b)
+        cost[j] = apart if splits(strange[j], both[j]) else np.inf
+    near, kept = 0, 0
+    for j in range(waiting):
+        is_near = 1 if cost[j] < NEAR else 0
+        cost[near], others[kept] = j, j
+        near, kept = near + is_near, kept + 1 - is_near
+    for k in range(near):
+        j, i = int(cost[k]), int(which[int(cost[k])])
+        family.merge(beliefs, i, first + j, (both[j] - strange[j]) / both[j], strange[j] / both[j])
     return kept
 
 
 @compiled_function
 def spread(state: Hypotheses, n: int, waiting: int) -> int:
-    """Put what waits beside the hypothesis it comes from, or in its place; returns how many of the first were left alone.
+    """Put what waits on beside the hypothesis it comes from, or in its place; returns how many of the first were left alone.
 
     Behind it and before it in turn: so neighbours that come from different hypotheses both took y in, or both did not, and are
     more alike. Merge, which merges neighbours, is nearer to exact for it.
     """
-    w, p, beliefs, first, place = state.weights, state.scratch, state.beliefs, in_eights(2 * n), n - 1
-    for i in range(n):
-        place += 1 if splits(w[i], p[i]) else 0
+    w, p, beliefs, size, first = state.weights, state.scratch, state.beliefs, state.weights.size, in_eights(2 * n)
+    which, others, place, i = p[size:], p[5 * size :], n - 1, n - 1
+    for k in range(waiting):
+        source = int(which[int(others[k])])
+        place += 1 if splits(w[source], p[source]) else 0
     state.count[0] = place + 1
-    i = n - 1
-    while waiting > first:
+    for k in range(waiting - 1, -1, -1):
+        j = int(others[k])
+        source = int(which[j])
+        while i > source:
+            note_split(state, i, place, False)
+            move(state, i, place)
+            w[place] = p[i]
+            i, place = i - 1, place - 1
         strange, both = w[i], p[i]
         if splits(strange, both):
-            place, waiting = place - 1, waiting - 1
+            place -= 1
             own, other = (place + 1, place) if i & 1 else (place, place + 1)
             note_split(state, i, place, True)
             move(state, i, own)
-            copy_column(beliefs, waiting, beliefs, other)
+            copy_column(beliefs, first + j, beliefs, other)
             state.run_lengths[other] = state.run_lengths[own]
             w[own], w[other] = both - strange, strange
-        else:
+        else:  # y told it nothing
             note_split(state, i, place, False)
             move(state, i, place)
             w[place] = both
-            if 2.0 * strange > both:
-                waiting -= 1
-                copy_column(beliefs, waiting, beliefs, place)
-        place -= 1
-        i -= 1
+            copy_column(beliefs, first + j, beliefs, place)
+        i, place = i - 1, place - 1
     note_all(state)
     return i + 1

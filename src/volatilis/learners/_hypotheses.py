@@ -12,6 +12,7 @@ from volatilis.learners._base import NO_MEMORY, kept_memory, rooms
 from volatilis.learners._recent import NO_RECENT, kept_recent
 from volatilis.special import exp, largest, log, total
 
+ROWS_TO_SPLIT = 6  # of room to work in, where one hypothesis may become two
 NOTHING = 1e-300  # a weight below this is none: products of it with a predictive would lose digits to underflow
 
 
@@ -162,7 +163,7 @@ def hypotheses(family: Family, capacity: int, seed: int) -> Hypotheses:
         weights=zeros(capacity),
         beliefs=prior_beliefs(family, capacity),
         run_lengths=zeros(capacity),
-        scratch=zeros(capacity),
+        scratch=zeros(capacity * (ROWS_TO_SPLIT if family.splits() else 1)),
         count=np.zeros(1, dtype=np.int64),
         random=np.array([seed], dtype=np.uint64),
         pi_0=prior_beliefs(family),

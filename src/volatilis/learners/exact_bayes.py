@@ -84,8 +84,11 @@ class ExactBayes(HypothesesLearner):
 @compiled_function
 def merge_equals(family: Observation, state: Hypotheses) -> None:
     """Hypotheses of one run length, which differ in what they took for outliers, become one by the family's moment match."""
-    w, kept = state.weights, 0
-    for i in range(1, state.count[0]):
+    w, kept = state.weights, state.count[0] - 1
+    for i in range(state.count[0] - 1):  # those before the first pair stay where they are
+        place = i if state.run_lengths[i] == state.run_lengths[i + 1] else state.count[0] - 1
+        kept = place if place < kept else kept
+    for i in range(kept + 1, state.count[0]):
         if state.run_lengths[i] != state.run_lengths[kept]:
             kept += 1
             move(state, i, kept)
