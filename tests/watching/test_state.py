@@ -213,14 +213,14 @@ def test_a_state_that_another_process_wrote_meanwhile_is_left(tmp_path: pathlib.
     first, second = (WatchRequest("/dev/null", *recipes, state=kept, out=str(tmp_path / name)) for name in "ab")
     output = Output(str(tmp_path / "o"), None, print)
     with Watcher(first, print) as one, Watcher(second, print) as other:  # before there is a state
-        one._memory.save(Place(), one.summary, output)
+        one._memory.save(Place().to_data(), one.summary, output)
         with pytest.raises(StateFileError, match="written by another process meanwhile"):
-            other._memory.save(Place(), other.summary, output)
+            other._memory.save(Place().to_data(), other.summary, output)
     with Watcher(first, print) as one, Watcher(second, print) as other:  # from the same state
-        one._memory.save(Place(), one.summary, output)
-        one._memory.save(Place(), one.summary, output)
+        one._memory.save(Place().to_data(), one.summary, output)
+        one._memory.save(Place().to_data(), one.summary, output)
         with pytest.raises(StateFileError, match="written by another process meanwhile"):
-            other._memory.save(Place(), other.summary, output)
+            other._memory.save(Place().to_data(), other.summary, output)
     output.close()
 
 

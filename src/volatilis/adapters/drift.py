@@ -46,6 +46,8 @@ class DriftDetector(_RiverDetector):  # type: ignore[misc]
     40 23.1
     """
 
+    _drift_detected: bool
+
     def __init__(self, learner: Learner | None = None, rule: AlarmRule | None = None, warm_up: int = 100) -> None:
         if isinstance(warm_up, bool) or not isinstance(warm_up, (int, np.integer)) or warm_up < FEWEST:
             raise ValueError(f"DriftDetector: warm_up = {warm_up!r} is not accepted; whole numbers from {FEWEST} are")
@@ -153,7 +155,8 @@ class DriftDetector(_RiverDetector):  # type: ignore[misc]
     def __setstate__(self, state: dict[str, Any]) -> None:
         stream, memory = state["_bound"]
         self.__init__(state["learner"], state["rule"], state["warm_up"])  # type: ignore[misc]
-        vars(self).update({name: value for name, value in state.items() if name != "_bound"})
+        for name in state.keys() - {"_bound"}:
+            setattr(self, name, state[name])
         if stream is not None:
             restored = Stream.from_bytes(stream)
             self._begin(restored.learner)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import stat
-import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-from volatilis.watching.places import Place, SavedPlace, place_in_file
+from volatilis.watching.places import STANDARD_INPUT, Place, SavedPlace, file_of, open_input, place_in_file
+from volatilis.watching.rotation import files_from
 
 if TYPE_CHECKING:
     from volatilis.watching.waiting import Waiting
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 BLOCK = 1 << 16  # bytes that are read at a time
 LONGEST = 1 << 20  # bytes of a line
 LOOK = 0.1  # seconds between two looks at a file that is followed
-STANDARD_INPUT = "-"
 
 
 class Block(NamedTuple):
@@ -58,10 +57,13 @@ class Lines:
         self._is_file = True
         self.place = Place()
         self.goes_on = False  # a pipe that goes on where another ended, so that a header need not come again
+        self.reads_again: bool | None = None  # whether what follows the saved place comes again; None: not known yet
+        self.begins_anew = False  # in another file, or at the beginning of one that was cut: a state must be saved first
+        self._later: list[str] = []  # files that come after the one that is open
         if follow and not os.path.exists(path):
             report(f"waiting for {path}, which is not there yet")
         else:
-            self._begin_with(self._open())
+            self._begin_with(open_input(self._path))
 
     def _begin_with(self, descriptor: int) -> None:
         self._descriptor = descriptor
@@ -84,32 +86,49 @@ class Lines:
 
     # --- going on --------------------------------------------------------------------------------------------------------
 
+    def saved(self) -> dict[str, object]:
+        """The place, for a state file."""
+        known = self._descriptor is not None and self._is_file
+        return self.place.to_data() | {"file": file_of(self._opened) if known else None}
+
     def go_on(self, saved: SavedPlace, replay: bool, waiting: Waiting) -> None:
         """From a saved place, if this is the input that it stands in, else from the beginning."""
         if replay and self._is_file:
             raise ValueError(
                 "--replay is for a pipe that starts again from its beginning; a file goes on where it was left anyway"
             )
-        if self._descriptor is None:
-            self._saved = saved
-            return
         if self._is_file:
-            place = saved.found_in(self._descriptor)
-            if place is None:
-                self._report(
-                    f"{self.name} was cut or is another file than before: it is read from its beginning; lines that came "
-                    f"after line {saved.lines} of the earlier content were not seen"
-                )
-                self._begin()
-                return
-            os.lseek(self._descriptor, saved.position, os.SEEK_SET)
-        elif replay:
-            place = self._skip(self._descriptor, saved, waiting)
-            if place is None:  # a signal came
-                return
-        else:
-            self.goes_on = True
+            self._go_on_in_file(saved)
             return
+        if not replay:
+            self.goes_on, self.reads_again = True, False
+            return
+        place = self._skip(self._opened, saved, waiting)
+        if place is not None:  # else a signal came
+            self.place, self._skip_line, self.reads_again = place, saved.in_line, True
+
+    def _go_on_in_file(self, saved: SavedPlace) -> None:
+        files = [self._path] if self._path == STANDARD_INPUT else files_from(self._path, saved)
+        if files is None and self._descriptor is None:
+            self._saved = saved  # until there is one
+            return
+        if files is not None and files[0] != self._path:
+            self._report(f"{self._path} was rotated after line {saved.lines}: {files[0]} is read to its end first")
+            self.close()
+            self._descriptor = open_input(files[0])
+            self._later = files[1:-1] if self._follow else files[1:]  # the last one comes when it has lines
+        elif self._descriptor is None:
+            self._begin_with(open_input(self._path))
+        place = None if files is None else saved.found_in(self._opened)
+        self.reads_again = place is not None
+        if place is None:
+            self._report(
+                f"{self.name} was cut or is another file than before: it is read from its beginning; lines that came "
+                f"after line {saved.lines} of the earlier content were not seen"
+            )
+            self._begin()
+            return
+        os.lseek(self._opened, saved.position, os.SEEK_SET)
         self.place, self._skip_line = place, saved.in_line
 
     def _skip(self, descriptor: int, saved: SavedPlace, waiting: Waiting) -> Place | None:
@@ -166,11 +185,11 @@ class Lines:
         """Whether the file that is waited for has come; then it is opened."""
         if not os.path.exists(self._path):
             return self._nothing_new(waiting, seconds)
-        self._begin_with(self._open())
+        self._begin_with(open_input(self._path))
         if self._saved is not None:
             saved, self._saved = self._saved, None
-            self.go_on(saved, False, waiting)
-        return True
+            self._go_on_in_file(saved)
+        return not self.begins_anew
 
     @property
     def _opened(self) -> int:
@@ -191,9 +210,10 @@ class Lines:
 
     def _ready(self, descriptor: int, waiting: Waiting, seconds: float | None) -> bool:
         if self._is_file:
-            return (
-                not self._follow or self._grown(descriptor) or self._replaced(descriptor) or self._nothing_new(waiting, seconds)
-            )
+            if not self._follow or self._grown(descriptor):
+                return True
+            moved = not self.begins_anew and (self._next_file() or self._replaced(descriptor))
+            return False if moved or self.begins_anew else self._nothing_new(waiting, seconds)
         return waiting.wait(descriptor, seconds)
 
     def _nothing_new(self, waiting: Waiting, seconds: float | None) -> bool:
@@ -201,7 +221,7 @@ class Lines:
         return False
 
     def _at_end(self) -> Block | None:
-        if self._follow:
+        if self._follow or self._next_file():
             return None
         self._ended = True
         data, self._rest = self._rest, b""
@@ -229,34 +249,49 @@ class Lines:
         if size < read or os.pread(descriptor, len(before), self.place.position - len(before)) != before:
             self._report(f"{self.name} was cut or rewritten after line {self.place.lines}: it is read from its beginning")
             self._begin()
+            return False
         return True
 
     def _replaced(self, descriptor: int) -> bool:
-        """Whether another file has the name now: a log that was rotated. Then that is read from now on."""
+        """Whether another file has the name now: a log that was rotated. Then that is read from now on.
+
+        While it is empty, whoever writes may still write into the earlier one.
+        """
         try:
             now, then = os.stat(self._path), os.fstat(descriptor)
         except FileNotFoundError:
             return False  # the new one is not there yet
-        if (now.st_dev, now.st_ino) == (then.st_dev, then.st_ino):
+        if (now.st_dev, now.st_ino) == (then.st_dev, then.st_ino) or not now.st_size:
             return False
+        if then.st_size != self.place.position + len(self._rest):
+            return False  # it grew meanwhile
+        self._say_unfinished()
+        self._report(f"{self.name} is another file now, after line {self.place.lines}: it is read from its beginning")
+        self._switch(self._path)
+        return True
+
+    def _say_unfinished(self) -> None:
         if self._rest:
             shown = self._rest[:60]
             self._report(f"{self.name}: the earlier file ended within line {self.place.lines + 1}, which is left out: {shown!r}")
-        self._report(f"{self.name} is another file now, after line {self.place.lines}: it is read from its beginning")
-        os.close(descriptor)
-        self._descriptor = self._open()
-        self._begin()
+
+    def _next_file(self) -> bool:
+        """Whether there is a file after the one that is open: then that is read from now on."""
+        if not self._later:
+            return False
+        name = self._later.pop(0)
+        if not os.path.exists(name):
+            return self._next_file()
+        self._say_unfinished()
+        self._report(f"{name} comes next, after line {self.place.lines}")
+        self._switch(name)
         return True
+
+    def _switch(self, path: str) -> None:
+        os.close(self._opened)
+        self._descriptor = open_input(path)
+        self._begin()
 
     def _begin(self) -> None:
         os.lseek(self._opened, 0, os.SEEK_SET)
-        self.place, self._rest, self._skip_line = Place(), b"", False
-
-    def _open(self) -> int:
-        if self._path == STANDARD_INPUT:
-            if sys.stdin is None:
-                raise ValueError("standard input is closed; pipe lines into it, or name a file")
-            return sys.stdin.fileno()
-        if os.path.isdir(self._path):
-            raise ValueError(f"{self._path} is a folder; a file is accepted, or - for standard input")
-        return os.open(self._path, os.O_RDONLY)
+        self.place, self._rest, self._skip_line, self.begins_anew = Place(), b"", False, True

@@ -17,9 +17,11 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from volatilis._core.files import write_text
+from volatilis.tables import counted
 from volatilis.watching.request import LOCK_SUFFIX, Summary
 
 STANDARD_OUTPUT = "-"
+PIECE = 1 << 20  # bytes that are looked through at a time
 
 Report = Callable[[str], None]
 
@@ -28,8 +30,8 @@ class Output:
     """Writes whole lines at once."""
 
     def __init__(self, path: str, saved: int | None, report: Report) -> None:
-        """`saved` is the length that the file had when the state was saved."""
-        self.path = path
+        """`saved` is the length that the file had when the state was saved: `settle` comes before anything is written."""
+        self.path, self._saved, self._report = path, saved, report
         self._is_standard = path == STANDARD_OUTPUT
         if self._is_standard:
             if sys.stdout is None:
@@ -40,7 +42,8 @@ class Output:
             self._is_new = not os.path.lexists(path)
             self.descriptor = _opened(path)
             try:
-                self._begin(saved, report)
+                if stat.S_ISREG(os.fstat(self.descriptor).st_mode):  # two may well write to one pipe or to /dev/null
+                    lock(self.descriptor, self.path, "--out", report)
             except BaseException:
                 os.close(self.descriptor)
                 raise
@@ -77,18 +80,30 @@ class Output:
                 os.unlink(self.path)
         os.close(self.descriptor)
 
-    def _begin(self, saved: int | None, report: Report) -> None:
-        if stat.S_ISREG(os.fstat(self.descriptor).st_mode):  # two may well write to one pipe or to /dev/null
-            lock(self.descriptor, self.path, "--out", report)
-        if saved is not None:
-            self._cut(saved, report)
-
-    def _cut(self, saved: int, report: Report) -> None:
+    def settle(self, comes_again: bool) -> None:
+        """What was written after the state was saved is cut off if its lines come again; else it stays."""
+        if self._saved is None:
+            return
         size = os.fstat(self.descriptor).st_size
-        if size > saved:
-            os.ftruncate(self.descriptor, saved)
-        elif size < saved:
-            report(f"{self.path} is shorter than it was when the state was saved: lines are added at its end")
+        if size > self._saved and comes_again:
+            os.ftruncate(self.descriptor, self._saved)
+        elif size > self._saved:
+            self._keep(self._saved, size)
+        elif size < self._saved:
+            self._report(f"{self.path} is shorter than it was when the state was saved: lines are added at its end")
+
+    def _keep(self, start: int, size: int) -> None:
+        """Whole lines, that is; there may be half a one behind them."""
+        lines, end = 0, start
+        while start < size and (data := os.pread(self.descriptor, PIECE, start)):
+            lines += data.count(b"\n")
+            end = start + data.rfind(b"\n") + 1 if b"\n" in data else end
+            start += len(data)
+        os.ftruncate(self.descriptor, end)
+        self._report(
+            f"{self.path}: {counted(lines, 'line')} written after the state was saved {'is' if lines == 1 else 'are'} kept; what "
+            "was learned from the input of these is lost, since it cannot be read again"
+        )
 
 
 def _opened(path: str) -> int:

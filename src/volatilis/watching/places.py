@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import os
+import sys
 from typing import NamedTuple
 
+STANDARD_INPUT = "-"
 SEEN = 4096  # bytes at the beginning of an input, and before the place, that are compared
 
 
@@ -42,15 +44,20 @@ class SavedPlace(NamedTuple):
     begin: str
     before: str
     in_line: bool
+    file: tuple[int, int] | None = None  # its device and its number there; None of a pipe, and where it is not known
 
     @classmethod
     def from_data(cls, data: object) -> SavedPlace:
         kinds = {"position": int, "lines": int, "begin": str, "before": str, "in_line": bool}
-        if not isinstance(data, dict) or {name: type(value) for name, value in data.items()} != kinds:
+        given = dict(data) if isinstance(data, dict) else {}
+        file = given.pop("file", None)  # states that were made before it was kept have none
+        if {name: type(value) for name, value in given.items()} != kinds:
             raise ValueError("the saved position in the input is not valid")
-        if data["position"] < 0 or data["lines"] < 0:
+        if given["position"] < 0 or given["lines"] < 0:
             raise ValueError("the saved position is before the beginning of the input")
-        return cls(**data)
+        if file is not None and not (isinstance(file, list) and len(file) == 2 and {*map(type, file)} == {int}):
+            raise ValueError("the saved file of the input is not valid")
+        return cls(**given, file=None if file is None else (file[0], file[1]))
 
     def found_in(self, descriptor: int) -> Place | None:
         """The same place in a file; None where another content stands before it, or the file is shorter."""
@@ -67,6 +74,22 @@ def place_in_file(descriptor: int, position: int) -> Place | None:
         return None
     count = min(SEEN, position)
     return Place(position, 0, os.pread(descriptor, count, 0), os.pread(descriptor, count, position - count))
+
+
+def open_input(path: str) -> int:
+    if path == STANDARD_INPUT:
+        if sys.stdin is None:
+            raise ValueError("standard input is closed; pipe lines into it, or name a file")
+        return sys.stdin.fileno()
+    if os.path.isdir(path):
+        raise ValueError(f"{path} is a folder; a file is accepted, or - for standard input")
+    return os.open(path, os.O_RDONLY)
+
+
+def file_of(descriptor: int) -> list[int]:
+    """What a file is known by while it has other names: for `SavedPlace`."""
+    status = os.fstat(descriptor)
+    return [status.st_dev, status.st_ino]
 
 
 def _digest(data: bytes) -> str:

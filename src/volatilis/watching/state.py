@@ -22,7 +22,7 @@ from volatilis.watching.keyed import Keyed, Pool
 from volatilis.watching.output import Output
 from volatilis.watching.parsing import Parser
 from volatilis.watching.per_key import PerKey
-from volatilis.watching.places import Place, SavedPlace
+from volatilis.watching.places import SavedPlace
 from volatilis.watching.request import Summary, WatchRequest
 
 MOST_POOLS = 40  # each has twice the room of the one before
@@ -47,7 +47,7 @@ class Memory:
 
     # --- saving ----------------------------------------------------------------------------------------------------------
 
-    def save(self, place: Place, summary: Summary, output: Output) -> None:
+    def save(self, place: dict[str, object], summary: Summary, output: Output) -> None:
         keyed = self._keyed
         numbers, pool_of, rows = keyed.packed()
         arrays: dict[str, np.ndarray | Rows] = key_arrays(list(keyed.keys.numbers)) | {"last": keyed.keys.last(), "pool": pool_of}
@@ -57,7 +57,7 @@ class Memory:
         for memory in self._per_key:
             arrays |= memory.arrays(numbers)
         header = self._identity() | {
-            "place": place.to_data(),
+            "place": place,
             "lines": self._parser.to_data(),
             "summary": summary._asdict(),
             "out": self._request.out,

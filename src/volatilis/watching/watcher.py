@@ -91,15 +91,13 @@ class Watcher:
         warms_up = isinstance(learner, WarmUp)
         self._learned = Learned(self._keyed, report, bool(request.key)) if warms_up else None
         self._check = None if warms_up else StreamCheck(learner)
-        self._key_texts = KeyTexts(self._format)
-        self._said_too_many = False
-        self.summary = Summary()
+        self._key_texts, self._said_too_many, self.summary = KeyTexts(self._format), False, Summary()
         rule = None if calibrated is None else repr(calibrated.rule)
         self._memory = Memory(request, self._keyed, self._per_key, self._parser, rule)
         saved = self._memory.load()
         if saved is not None:
             self.summary = saved.summary
-        self._saved, self._unsaved, self._next_save = saved, False, 0.0
+        self._saved, self._unsaved, self._next_save, self._output_begun = saved, False, 0.0, False
         self._save_every = SAVE_EVERY if request.save_every is None else request.save_every
         self._lines = Lines(request.input, request.follow, report)
         self._metrics = Metrics(request.metrics)
@@ -116,19 +114,21 @@ class Watcher:
         try:
             if self._saved is not None:
                 self._lines.go_on(self._saved.place, self.request.replay, waiting)
-            elif self.request.state is not None:  # now, so that a place where nothing can be written is refused at once
-                self._unsaved = True
+            else:  # now, so that a place where nothing can be written is refused at once
+                self._unsaved = self.request.state is not None
                 self._save()
             self._metrics.write(self.summary, self._lag())
             if self._saved is None and isinstance(self._keyed.learner, WarmUp):
                 self._report(self._keyed.learner.announcement(bool(self.request.key)))
-            if self.output.is_empty:
-                self.output.write(self._format.header())
+            self._begin_output()
             while waiting.caught is None and not self._lines.ended:
+                if self._lines.begins_anew:  # saved at once: no line of the earlier file comes again
+                    self._lines.begins_anew, self._unsaved, self._next_save = False, True, 0.0
+                self._keep_up()
                 block = self._lines.next_block(waiting, self._seconds_left())
+                self._begin_output()
                 if block is not None:
                     self._take(block)
-                self._keep_up()
         except BrokenPipeError:  # nobody reads: what was learned is kept
             self._save()
             raise
@@ -141,6 +141,15 @@ class Watcher:
             self._learned.ended(by_default, self.request.state)
         self._save()
         self._metrics.write(self.summary, self._lag())
+
+    def _begin_output(self) -> None:
+        """Once, as soon as it is known whether lines come again that were written before."""
+        if self._output_begun or (self._saved is not None and self._lines.reads_again is None):
+            return
+        self._output_begun = True
+        self.output.settle(bool(self._lines.reads_again))
+        if self.output.is_empty:
+            self.output.write(self._format.header())
 
     def _doubt(self, misfits: Sequence[str]) -> None:
         for text in misfits:
@@ -263,7 +272,7 @@ class Watcher:
         if self.request.state is None or not self._unsaved:
             return
         start = time.monotonic()
-        self._memory.save(self._lines.place, self.summary, self.output)
+        self._memory.save(self._lines.saved(), self.summary, self.output)
         self._unsaved = False
         self._next_save = time.monotonic() + max(self._save_every, (time.monotonic() - start) / BUSY_SAVING)
 
