@@ -41,6 +41,29 @@ def test_arrays_that_are_not_contiguous_are_refused() -> None:
         Call(driver, np.zeros(10)[::2], np.zeros(1))
 
 
+def test_what_is_rarely_called_is_not_copied_into_its_callers() -> None:
+    """LLVM must copy every other function into the kernel."""
+    import re
+
+    from volatilis._compiler.instructions import INSTRUCTIONS, OPTIONS
+    from volatilis._compiler.translation import register_functions, translate
+    from volatilis.running import drivers
+
+    learner = vl.ExactBayes(vl.Gaussian(1.0), 0.1)
+    out = drivers.outputs(1, 1, ("mean",))
+    register_functions(INSTRUCTIONS, OPTIONS)
+    texts, _ = translate(drivers.run_observations, (learner, learner.init(0), np.zeros(1), np.zeros(1, dtype=np.int64), out))
+    copied: dict[str, set[bool]] = {}
+    for text in texts:
+        groups = dict(re.findall(r"^attributes (#\d+) = \{(.*)\}$", text, flags=re.MULTILINE))
+        for line in re.findall(r"^define .*", text, flags=re.MULTILINE):
+            name = re.search(r"@_ZN\w*?\d(read_onset|recent_change|observe)B", line)
+            group = re.search(r"#\d+", line.rpartition(")")[2])
+            if name:
+                copied.setdefault(name[1], set()).add(group is not None and "alwaysinline" in groups[group[0]])
+    assert copied == {"read_onset": {True, False}, "recent_change": {True}, "observe": {True}}  # a method and what it calls
+
+
 def test_compiled_code_knows_that_arrays_do_not_overlap() -> None:
     """All arrays of the driver itself, and of nothing else: functions it calls may get the same array twice."""
     import re

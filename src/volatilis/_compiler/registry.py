@@ -17,6 +17,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 RAISE = opcode.opmap["RAISE_VARARGS"]
 
 functions: list[Callable[..., Any]] = []
+apart: set[Callable[..., Any]] = set()  # of these functions, those that are not copied into every place that calls them
 instructions: list[Callable[..., Any]] = []
 classes: dict[str, type] = {}
 method_signatures: dict[str, inspect.Signature] = {}
@@ -39,6 +40,15 @@ def compiled_function(function: Function) -> Function:
     """
     functions.append(function)
     return function
+
+
+def rarely_called(function: Function) -> Function:
+    """`compiled_function` for what is long and mostly skipped: one function; others are copied into each place that calls them.
+
+    So a kernel compiles sooner, and the loop around the call is short.
+    """
+    apart.add(function)
+    return compiled_function(function)
 
 
 def instruction(function: Function) -> Function:

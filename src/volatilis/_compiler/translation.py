@@ -133,7 +133,8 @@ def register_functions(instructions: Mapping[str, Callable[..., None]], options:
     for function in _registry.functions:
         if function not in _known_functions:
             _known_functions.add(function)
-            register_jitable(**options)(function)
+            not_copied = {"forceinline": False} if "forceinline" in options and function in _registry.apart else {}
+            register_jitable(**{**options, **not_copied})(function)
     for name, signature in _registry.method_signatures.items():
         if name not in _known_methods:
             _known_methods.add(name)

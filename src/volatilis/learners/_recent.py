@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from volatilis._compiler.registry import compiled_function
+from volatilis._compiler.registry import compiled_function, rarely_called
 from volatilis.families._base import in_eights
 from volatilis.learners._ledger import (
     FIRSTS,
@@ -150,7 +150,7 @@ def read_recent_change(state: Hypotheses) -> float:
     return recent_change(state, state.recent[W]) if state.recent.size > 0 else np.nan
 
 
-@compiled_function
+@rarely_called
 def read_onset(state: Hypotheses, level: float) -> float:
     """How many observations there have been since the recent change, the first included: of its law, the quantile at a level.
 
