@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import argparse
 import pathlib
+import shutil
+import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from typing import Any
@@ -17,9 +20,8 @@ import numpy as np
 
 import volatilis as vl
 from volatilis import catalogue
-from volatilis._compiler import ahead, cache
+from volatilis._compiler import ahead, cache, step_call
 from volatilis._compiler.calls import noting_calls
-from volatilis._compiler.host import Code
 from volatilis.html.explorer.offers import WORLDS, Offer, example_family, example_learner
 
 # Families that the explorer does not show: their parameters are matrices, or they are made of others. A family made of another is
@@ -104,11 +106,10 @@ def rehearse_table(learner: Any, ys: np.ndarray) -> None:
         Session(learner, np.zeros(2, dtype=np.uint64), measures).advance(*steps, np.array([0, 1, 0, 1, 0, 1]))
 
 
-def kernels_of(name: str, wanted: tuple[str, ...], levels: tuple[str, ...]) -> dict[str, dict[str, Code]]:
-    """By level, the kernels of a family with every learner, or with those that are wanted."""
+def kernels_of(name: str, wanted: tuple[str, ...], levels: tuple[str, ...]) -> dict[str, dict[str, bytes]]:
+    """By level, the kernels of a family with every learner, or with those that are wanted: object files by their symbols."""
     family = dict(families())[name]
-    chosen = [level for level in ahead.LEVELS if level.name in levels]
-    found: dict[str, dict[str, Code]] = {level.name: {} for level in chosen}
+    found: dict[str, dict[str, bytes]] = {level: {} for level in levels}
     with noting_calls() as noted, vl.plain_python():
         for learner_name, learner in learners(name, family):
             if not wanted or learner_name in wanted:
@@ -116,15 +117,42 @@ def kernels_of(name: str, wanted: tuple[str, ...], levels: tuple[str, ...]) -> d
         calls = {cache.portable_key(driver, args): (driver, args) for driver, args in noted}
     for key, (driver, args) in calls.items():
         if key is not None:
-            for level, code in ahead.compiled(driver, args, chosen).items():
-                if not code.needs_numba:  # what allocates stays with the compiler at hand
-                    found[level][key] = code
+            objects = ahead.compiled(driver, args, chosen(levels))
+            if not objects:
+                print(f"not ahead: {driver.__name__} of {name}, {type(args[0]).__name__}", file=sys.stderr)
+            for level, code in objects.items():
+                found[level][ahead.symbol(key)] = code
     return found
+
+
+def chosen(levels: tuple[str, ...]) -> list[ahead.Level]:
+    return [level for level in ahead.LEVELS if level.name in levels]
+
+
+def fast_step(levels: tuple[str, ...]) -> dict[str, bytes]:
+    """What a stream's updates go through, by level."""
+    return ahead.compiled_text(step_call.TEXT, step_call.SYMBOL, chosen(levels), step_call.OUTSIDE)
+
+
+def link(objects: dict[str, bytes], path: pathlib.Path) -> None:
+    """A shared library of all kernels, by LLVM's linker: of their symbols, and of nothing else."""
+    linker = shutil.which("ld.lld")
+    if linker is None:
+        sys.exit("ld.lld is needed to link what wheels carry, and is not there: apt-get install lld")
+    with tempfile.TemporaryDirectory() as folder:
+        place = pathlib.Path(folder)
+        for name, code in objects.items():
+            (place / f"{name}.o").write_bytes(code)
+        names = sorted(objects)
+        (place / "exported").write_text(f"{{ global: {''.join(f'{name};' for name in names)} local: *; }};")
+        (place / "options").write_text("\n".join(f"{name}.o" for name in names))
+        options = ["-shared", "--version-script=exported", "--strip-all", "--gc-sections", "--icf=all", "-z", "noexecstack"]
+        subprocess.run([linker, *options, "-o", path.resolve(), "@options"], cwd=place, check=True)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--out", required=True, help="the folder of the archives")
+    parser.add_argument("--out", required=True, help="the folder of the libraries")
     parser.add_argument("--levels", default=",".join(level.name for level in ahead.LEVELS))
     parser.add_argument("--families", default="", help="only these, to try it")
     parser.add_argument("--learners", default="", help="only these, to try it")
@@ -135,16 +163,17 @@ def main() -> None:
     wanted = tuple(filter(None, options.learners.split(",")))
     folder = pathlib.Path(options.out)
     folder.mkdir(parents=True, exist_ok=True)
-    together: dict[str, dict[str, Code]] = {level: {} for level in levels}
+    name_of_step = ahead.symbol_of_text(step_call.TEXT)
+    together = {level: {name_of_step: code} for level, code in fast_step(levels).items()}
     with ProcessPoolExecutor(options.workers) as pool:
         for name, found in zip(names, pool.map(kernels_of, names, [wanted] * len(names), [levels] * len(names)), strict=True):
             print(f"{name}: {len(next(iter(found.values())))} kernels", file=sys.stderr)
             for level, kernels in found.items():
                 together[level] |= kernels
     for level, kernels in together.items():
-        with (folder / f"{level}.kernels").open("wb") as file:
-            ahead.write_archive(file, kernels)
-        print(f"{level}: {len(kernels)} kernels, {(folder / f'{level}.kernels').stat().st_size / 1e6:.1f} MB")
+        path = folder / f"{level}.so"
+        link(kernels, path)
+        print(f"{level}: {len(kernels)} kernels, {path.stat().st_size / 1e6:.1f} MB")
 
 
 if __name__ == "__main__":

@@ -2,7 +2,8 @@
 
 A source archive; a wheel for every platform, which compiles at first use; and wheels for Linux on x86-64 and aarch64 that carry
 kernels compiled ahead. All are checked by twine. The wheel of this machine is installed in an empty environment, where the first
-`volatilis run` must answer within two seconds. (Object files for aarch64 are built on any machine, and tried on none but that.)
+`volatilis run` must answer within two seconds, and with the same numbers after Numba and LLVM were uninstalled there.
+(Libraries for aarch64 are built on any machine, and tried on none but that.)
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ def build_plain(out: pathlib.Path) -> pathlib.Path:
 
 
 def add_kernels(wheel: pathlib.Path, machine: str, kernels: pathlib.Path, out: pathlib.Path) -> pathlib.Path:
-    """The wheel of one kind of machine: the plain one with its archives."""
+    """The wheel of one kind of machine: the plain one with its libraries."""
     tag, levels = PLATFORMS[machine]
     with tempfile.TemporaryDirectory() as folder:
         run(sys.executable, "-m", "wheel", "unpack", "--dest", folder, wheel)
@@ -47,7 +48,7 @@ def add_kernels(wheel: pathlib.Path, machine: str, kernels: pathlib.Path, out: p
         place = unpacked / "volatilis" / "_compiler" / "kernels"
         place.mkdir()
         for level in levels:
-            shutil.copy(kernels / f"{level}.kernels", place)
+            shutil.copy(kernels / f"{level}.so", place)
         run(sys.executable, "-m", "wheel", "pack", "--dest-dir", folder, unpacked)
         (packed,) = pathlib.Path(folder).glob("*.whl")
         run(sys.executable, "-m", "wheel", "tags", "--remove", "--platform-tag", tag, packed)
@@ -71,6 +72,10 @@ def try_it(wheel: pathlib.Path, learner: str, family: str) -> tuple[float, float
         taken = time.perf_counter() - start, _processor_time() - used
         if (place / "cache").exists() and any((place / "cache").iterdir()):
             sys.exit("the wheel compiled what it should carry")
+        run(place / "env" / "bin" / "python", "-m", "pip", "uninstall", "--quiet", "--yes", "numba", "llvmlite", env=environment)
+        run(*command, "--out", "without.csv", cwd=place, env=environment)
+        if (place / "without.csv").read_bytes() != (place / "surprise.csv").read_bytes():
+            sys.exit("the numbers are others without Numba")
         return taken
 
 
@@ -85,6 +90,7 @@ def main() -> None:
     parser.add_argument("--out", default="dist")
     parser.add_argument("--families", default="", help="kernels of these only, to try it")
     parser.add_argument("--learners", default="", help="kernels of these only, to try it")
+    parser.add_argument("--workers", default="", help="processes that compile at once (as many as there are processors)")
     options = parser.parse_args()
     out = pathlib.Path(options.out).resolve()
     shutil.rmtree(out, ignore_errors=True)
@@ -92,6 +98,7 @@ def main() -> None:
     plain = build_plain(out)
     with tempfile.TemporaryDirectory() as folder:
         chosen = ["--families", options.families, "--learners", options.learners]
+        chosen += ["--workers", options.workers] if options.workers else []
         run(sys.executable, "-m", "release.kernels", "--out", folder, *chosen, cwd=ROOT)
         wheels = {machine: add_kernels(plain, machine, pathlib.Path(folder), out) for machine in PLATFORMS}
     run(sys.executable, "-m", "twine", "check", "--strict", *sorted(out.iterdir()))

@@ -25,3 +25,14 @@ def test_a_short_run_imports_nothing_that_it_does_not_use(tmp_path: pathlib.Path
         command = [sys.executable, "-c", RUN, *words, "--out", "surprise.csv"]
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, "\n"), done.stderr
+
+
+def test_the_package_is_the_command() -> None:
+    words = [[sys.executable, "-m", "volatilis"], [sys.executable, "-c", "from volatilis.cli import main; main()"]]
+    done = [subprocess.run([*one, "--version"], capture_output=True, text=True, check=False) for one in words]
+    assert done[0].returncode == 0
+    assert done[0].stdout == done[1].stdout
+    assert done[0].stdout.startswith("volatilis 0.")
+    wrong = subprocess.run([*words[0], "run", "no-such.csv"], capture_output=True, text=True, check=False)
+    assert wrong.returncode == 2
+    assert wrong.stderr

@@ -125,8 +125,7 @@ def installed_version(name: str) -> str:
         return importlib.metadata.version(name)
     except importlib.metadata.PackageNotFoundError:
         raise ImportError(
-            f"this learner with this family was not compiled ahead of time, and {name} is not installed to compile it now: "
-            f"pip install {name}"
+            f"what this needs was not compiled ahead of time, and {name} is not installed to compile it now: pip install {name}"
         ) from None
 
 

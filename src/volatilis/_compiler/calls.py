@@ -39,8 +39,8 @@ _by_types: dict[tuple[object, ...], MachineCode] = {}  # where all is ours: noth
 class MachineCode:
     """One driver, compiled and loaded for one set of argument types."""
 
-    def __init__(self, code: host.Code) -> None:
-        self._engine, self.address = host.link(code)  # the engine owns the code's memory
+    def __init__(self, loaded: host.Loaded) -> None:
+        self._owner, self.address = loaded  # the owner of the code's memory
         self.holding_gil = ctypes.PYFUNCTYPE(None, ctypes.c_int64)(self.address)
         self.releasing_gil = ctypes.CFUNCTYPE(None, ctypes.c_int64)(self.address)
 
@@ -115,15 +115,17 @@ def _machine_code(driver: Callable[..., None], args: tuple[object, ...], kinds: 
     key, lasting = cache.kernel_key(driver, args) if found is None else (found[0], True)
     with _lock:
         code = _by_key.get(key)
+        if code is None and found is not None:
+            code = _by_key[key] = MachineCode(found[1])
         if code is None:
-            kernel = cache.load(key) if found is None else found[1]
+            kernel = cache.load(key)
             if kernel is None:
                 with host.no_garbage_collection():
                     kernel = _compile(driver, args)
                 if kernel is None:
                     return None
                 cache.save(key, kernel)
-            code = _by_key[key] = MachineCode(kernel)
+            code = _by_key[key] = MachineCode(host.link(kernel))
         if lasting:
             _by_types[(driver, *kinds)] = code
     return code

@@ -13,16 +13,18 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from volatilis._compiler import ahead
 from volatilis._compiler.calls import Binding
-from volatilis._compiler.host import assemble, link
+from volatilis._compiler.host import Loaded, assemble, link
 from volatilis._compiler.translation import Translation
 
-_SYMBOL = "volatilis_number_to_tuple"
+SYMBOL = "volatilis_number_to_tuple"
 # The words of a binding, in this order
 _WORDS = ("y", "step", "argument", "out", "size", "rest", "full", "class", "low", "high", "whole", "busy", "none", "hash")
 
@@ -34,7 +36,7 @@ def _load(name: str, kind: str) -> str:
 """
 
 
-_TEXT = f"""
+TEXT = f"""
 declare double @PyFloat_AsDouble(ptr)
 declare ptr @PyFloat_FromDouble(double)
 declare ptr @PyErr_Occurred()
@@ -63,7 +65,7 @@ end:
   ret void
 }}
 
-define ptr @{_SYMBOL}(ptr %self, ptr %observation) {{
+define ptr @{SYMBOL}(ptr %self, ptr %observation) {{
 entry:
   %binding = call ptr @PyLong_AsVoidPtr(ptr %self)
 {_load("none", "ptr")}{_load("low", "double")}{_load("high", "double")}{_load("whole", "i64")}{_load("size", "i64")}
@@ -154,6 +156,7 @@ fail:
   ret ptr null
 }}
 """
+OUTSIDE = frozenset(re.findall(r"^declare .*@(\w+)", TEXT, flags=re.MULTILINE))
 _METH_O = 0x0008
 
 
@@ -189,7 +192,9 @@ def _place_of_hash() -> int:
     return place if before == -1 and word.value == value else 0
 
 
-_machine_code: tuple[object, int] | None = None
+@functools.cache
+def _machine_code() -> Loaded:
+    return ahead.load_text(TEXT) or link(assemble(Translation([TEXT], SYMBOL))._replace(needs_numba=False))
 
 
 def number_to_tuple(
@@ -203,9 +208,6 @@ def number_to_tuple(
     The result starts with mean and variance, numbers where theta has one element, else tuples. Returned second: what must live
     as long as the function.
     """
-    global _machine_code
-    if _machine_code is None:
-        _machine_code = link(assemble(Translation([_TEXT], _SYMBOL))._replace(needs_numba=False))
     low, high, whole = accepted
     bits = np.array([low, high]).view(np.int64)
     words = {
@@ -225,7 +227,7 @@ def number_to_tuple(
         "hash": _place_of_hash(),
     }
     binding = np.array([words[name] for name in _WORDS], dtype=np.int64)
-    definition = _MethodDefinition(b"update", _machine_code[1], _METH_O, None)
+    definition = _MethodDefinition(b"update", _machine_code().address, _METH_O, None)
     make = ctypes.pythonapi.PyCFunction_NewEx
     make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
     function = make(ctypes.addressof(definition), binding.ctypes.data, None)
