@@ -165,6 +165,37 @@ def test_a_line_that_fills_0_to_360_is_no_circle() -> None:
         assert wrapping([np.clip(levels + rng.normal(0.0, 8.0, 600), 0.0, 360.0)]) is None
 
 
+def test_degrees_of_few_changes_leave_parts_of_the_circle_empty() -> None:
+    rng = np.random.default_rng(0)
+    levels = np.array([5.0, 130.0, 350.0, 95.0, 200.0, 3.0, 150.0, 170.0, 110.0, 220.0]).repeat(30)
+    y = (levels + rng.normal(0.0, 12.0, 300)) % 360.0
+    assert np.histogram(y, 12, (0.0, 360.0))[0].min() == 0
+    check = vl.check(vl.Merge(vl.Gaussian(12.0, 180.0, 104.0), 0.03, 20), y)
+    assert [misfit.kind for misfit in check.misfits] == ["angles"]
+    assert "period=360" in check.misfits[0].remedy
+    signal = np.where(rng.random(300) < 0.5, 4.0, 356.0) + rng.normal(0.0, 1.0, 300)  # two levels, no circle
+    assert wrapping([signal]) is None
+
+
+def test_what_everybody_saw_counts_once() -> None:
+    """A hint in one sequence is no proof when forty people saw that one; short sequences of symbols may well be the same."""
+    family, numbers = vl.Gaussian(1.0, 0.0, 3.0), []
+    for seed in range(20):
+        y = vl.ChangingEnvironment(family, 0.05).sample(100, seed=seed).y
+        once, often = check_model(family, [y], 0.05), check_model(family, [y] * 40, 0.05)
+        assert often.misfits == once.misfits
+        assert often.observations == 100
+        numbers.append(len(once.misfits))
+    assert sum(numbers) <= 2
+    rng = np.random.default_rng(1)
+    other = [vl.ChangingEnvironment(family, 0.05).sample(100, seed=seed).y for seed in (50, 51)]
+    drifting = np.cumsum(rng.normal(0.0, 2.0, 100))
+    check = check_model(family, [other[0], drifting, drifting, drifting, other[1], *other], 0.05)
+    assert {misfit.sequences for misfit in check.misfits} == {(1, 2, 3)}
+    coins = [rng.integers(0, 2, 10) for _ in range(200)]
+    assert check_model(vl.Bernoulli(), coins, 0.05).observations == 2000
+
+
 def test_one_sequence_among_many() -> None:
     good = [sampled(seed=seed, length=200).y for seed in range(12)]
     found = check_model(WORLD, [*good, sampled(seed=99, length=200).y * 3.0], P_C)

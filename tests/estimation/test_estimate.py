@@ -103,6 +103,16 @@ def test_many_sequences_blocks_and_gaps_share_their_parameters() -> None:
     assert vl.estimate(np.array(ys[2:]), vl.Gaussian, check=False).sequences == 2
 
 
+def test_sequences_that_are_the_same_count_once(y: np.ndarray) -> None:
+    one, other = y[:150], y[150:300]
+    twice, once = vl.estimate([one, other], vl.Gaussian), vl.estimate([one, other, one, one, other], vl.Gaussian)
+    assert once["sigma"] == twice["sigma"]
+    assert once.p_c == twice.p_c
+    assert (once.sequences, once.observations) == (2, 300)
+    assert "3 of 5 sequences are the same as another one: they count once" in once.notes
+    assert not any("count once" in note for note in twice.notes)
+
+
 def test_a_file_has_the_environment(found: vl.Environment, tmp_path: Any) -> None:
     found.save(tmp_path / "environment.json")
     read = vl.Environment.load(tmp_path / "environment.json")

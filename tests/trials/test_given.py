@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 import volatilis as vl
+from tests.helpers.command_line import volatilis
 from volatilis.catalogue import parse_family, parse_learners
 from volatilis.tables import TableError
 from volatilis.trials import RunRequest, compute
@@ -52,8 +53,27 @@ def test_as_run_in_python(by: tuple[str, ...] | None, texts: bool, tmp_path: pat
     assert (result.summary.blocks, result.summary.blocks_again) == (6, 2)
 
 
+def test_a_chain_of_named_symbols_and_what_is_said_of_it(tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "chain.csv"
+    labels, symbols = np.repeat([1, 2, 1], 10), np.array(list("ABBABAABBB" * 3))
+    pd.DataFrame({"subject": "p", "block": labels, "symbol": symbols}).to_csv(path, index=False)
+    words = ["--family", "transitions:k=2,s=1", "--learner", "merge:n=3,p_c=0.1", "--outcome", "symbol", "--categories", "A,B"]
+    words += ["--measures", "mean,shannon_surprise,adaptation_rate", "--out", str(tmp_path / "o.csv")]
+    code, _, said = volatilis("run", path, *words)
+    assert code == 0, said
+    assert "1 block has a label that came before: learners start anew there too" in said
+    names = "merge_shannon_surprise, merge_adaptation_rate are not finite numbers in 3 rows with an outcome"
+    assert f"{names}: the first ones after a start are the past of the next, and not predicted" in said
+    trace = vl.run(vl.Merge(vl.transitions(2), 0.1, 3), (symbols == "B").astype(int), reset=[10, 20])
+    found = pd.read_csv(tmp_path / "o.csv")
+    np.testing.assert_allclose(found["merge_shannon_surprise"], trace.shannon_surprise, rtol=1e-12)
+
+
 def test_what_is_refused(tmp_path: pathlib.Path) -> None:
     path, frame = tmp_path / "trials.csv", table()
+    texts = frame.assign(cue=frame.cue.map({0.0: "left", 1.0: "right"}))
+    with pytest.raises(ValueError, match="'left' is named twice"):
+        compute(request_for(path, texts, contexts=("left", "right", "left")))
     with pytest.raises(TableError, match=r"row 3, column 'outcome'.*context.*missing"):
         compute(request_for(path, frame.assign(cue=frame.cue.where(frame.index != 2))))
     with pytest.raises(TableError, match="row 1, column 'cue': 'x' is not a number; name the contexts with --contexts"):

@@ -83,6 +83,11 @@ class Model(NamedTuple):
         model: Any = RESPONSES[self.response.name]
         return bool(model.chooses_contexts(None))  # whatever its parameters are
 
+    def chooses(self) -> bool:
+        """Whether responses are choices among categories or contexts."""
+        model: Any = RESPONSES[self.response.name]
+        return bool(model.chooses(None))
+
     def parts(self) -> list[tuple[Recipe, type]]:
         """Family, learner and response model, and what they are made of, each with its class."""
         known = ((self.family, catalogue.FAMILIES), (self.learner, catalogue.LEARNERS), (self.response, RESPONSES))

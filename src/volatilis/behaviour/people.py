@@ -17,7 +17,7 @@ from volatilis.behaviour.situations import CHOSEN, NO_NUMBERS, Feedback, context
 from volatilis.catalogue import number
 from volatilis.running.arguments import missing_policy, step_events
 from volatilis.running.drivers import OBSERVE, RESET
-from volatilis.tables import TableError, column_named, marks, numbers, open_table, texts
+from volatilis.tables import TableError, codes_of, column_named, marks, numbers, open_table, texts
 from volatilis.trials.groups import GroupRows, shown, split
 
 if TYPE_CHECKING:
@@ -199,7 +199,9 @@ class _Reader:
 
         def read(name: str) -> np.ndarray:
             named = source.contexts if name == context_column(source, model) else source.categories
-            return self._named(rows, name, named) if named else self._numbers(rows, name)
+            # a report, such as a probability, is a number also where outcomes have names
+            report = name == source.response and not model.chooses() and not {*texts(rows.column(name))} & {*named}
+            return self._named(rows, name, named) if named and not report else self._numbers(rows, name)
 
         self._feedback = Feedback(source, model, read)
         self._given = np.full(rows.num_rows, np.nan) if source.response is None else read(source.response)
@@ -290,11 +292,9 @@ class _Reader:
 
     def _named(self, rows: pa.RecordBatch, name: str, names: Sequence[str]) -> np.ndarray:
         """The places of texts among names."""
-        codes = {text: float(code) for code, text in enumerate(names)}
-        values = np.empty(rows.num_rows)
-        for i, text in enumerate(texts(rows.column(name))):
-            if text is not None and text not in codes:
-                declared = ", ".join(map(repr, codes))
-                raise TableError(f"{self._path}: row {i + 1}, column {name!r}: {text!r} was not declared; {declared} were")
-            values[i] = np.nan if text is None else codes[text]
+        found = texts(rows.column(name))
+        values = codes_of(found, names)
+        if (values < 0.0).any():
+            i, declared = int(np.argmax(values < 0.0)), ", ".join(map(repr, names))
+            raise TableError(f"{self._path}: row {i + 1}, column {name!r}: {found[i]!r} was not declared; {declared} were")
         return values

@@ -13,6 +13,8 @@ from volatilis.families._observations import noise_scale
 PERIODS = (360.0, 2.0 * math.pi, 180.0, math.pi, 24.0)
 NAMES = {360.0: "degrees", 2.0 * math.pi: "radians", 24.0: "hours", 180.0: "orientations in degrees", math.pi: "orientations"}
 SECTORS = 12
+LEAST = 8  # sectors with a number in them: few changes leave some empty, and a signal of two or three levels fills few
+REACH = 0.9  # of the period: from one end of the circle nearly to the other
 
 
 class Wrapping(NamedTuple):
@@ -42,13 +44,15 @@ def wrapping(sequences: Sequence[np.ndarray]) -> Wrapping | None:
 
 
 def filled(values: np.ndarray) -> float | None:
-    """The period of a circle that these numbers fill all around, such as 360; None where there is none."""
+    """The period of a circle that these numbers nearly fill, such as 360; None where there is none."""
     return next((period for period in PERIODS if values.size and _fill(values, period)), None)
 
 
 def _fill(values: np.ndarray, period: float) -> bool:
+    if np.ptp(values) < REACH * period:
+        return False
     starts = [start for start in (0.0, -0.5 * period) if values.min() >= start and values.max() <= start + period]
-    return any(bool(np.bincount(_sector(values, start, period), minlength=SECTORS).all()) for start in starts)
+    return any(np.unique(_sector(values, start, period)).size >= LEAST for start in starts)
 
 
 def _sector(values: np.ndarray, start: float, period: float) -> np.ndarray:

@@ -12,7 +12,7 @@ from volatilis.estimation import laws
 from volatilis.estimation.angles import NAMES, filled, wrapping
 from volatilis.estimation.errors import prior_errors
 from volatilis.estimation.laws import Deviation, deviations
-from volatilis.estimation.models import P_CS, Data, Measured, as_rows, best, described, first_of
+from volatilis.estimation.models import P_CS, Data, Measured, as_rows, best, described, first_alike, first_of
 from volatilis.estimation.remedies import Misfit, explain
 from volatilis.families._base import Family
 from volatilis.families._kinds import RECORDS
@@ -178,11 +178,15 @@ def check_model(
     if not sequences:
         raise ValueError("there is no sequence to check")
     steps = events if events is not None else [np.zeros(len(y), dtype=np.uint8) for y in sequences]
-    data = first_of(sequences, steps)
+    first = first_alike(sequences, steps)
+    kept = sorted(set(first))
+    data = first_of([sequences[i] for i in kept], [steps[i] for i in kept])
     p_cs = P_CS if p_c is None else tuple(np.atleast_1d(np.asarray(p_c, dtype=float)))
     base = best(family, p_cs, data)
     seen = int(sum(one.n for one in base.sums)) // family.coordinates()
     misfits = _misfits(family, data, base, alpha) if seen >= laws.FEWEST else ()
+    if len(kept) < len(first):
+        misfits = tuple(_of_all(misfit, first, kept) for misfit in misfits)
     return Check(misfits, family, base.p_c, seen, base.errors)
 
 
@@ -200,6 +204,12 @@ def _misfits(family: Family, data: Data, base: Measured, alpha: float) -> tuple[
     if not found and prior is None:
         return ()
     return tuple(misfit._replace(sequences=concerned) for misfit in explain(base, data, found, prior, alpha))
+
+
+def _of_all(misfit: Misfit, first: Sequence[int], kept: Sequence[int]) -> Misfit:
+    """With all sequences that are the same as those that it concerns."""
+    concerned = {kept[i] for i in misfit.sequences}
+    return misfit._replace(sequences=tuple(i for i, place in enumerate(first) if place in concerned))
 
 
 def _few_of_many(base: Measured, alpha: float) -> tuple[int, ...]:

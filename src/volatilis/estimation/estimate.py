@@ -13,7 +13,16 @@ from volatilis.estimation import search
 from volatilis.estimation.coordinates import Point, coordinates_of, spread_of
 from volatilis.estimation.environment import METHODS, Environment, Environments, Estimate, Profile
 from volatilis.estimation.evidence import Data, Evidence
-from volatilis.estimation.observed import Door, Observed, families_of, is_auto, observed_as, same_observations, with_a_past
+from volatilis.estimation.observed import (
+    Door,
+    Observed,
+    counted_once,
+    families_of,
+    is_auto,
+    observed_as,
+    same_observations,
+    with_a_past,
+)
 from volatilis.estimation.unknowns import Unknowns
 from volatilis.estimation.unseen import cautious
 from volatilis.estimation.words import PRIOR_SHARE, notes_of, warnings_of
@@ -76,12 +85,14 @@ def estimate(
     chosen = families_of(ys, family, given) if several else [family]
     known = dict(parameters) if p_c is None else {**parameters, "p_c": p_c}
     door = Door(ys, given, reset, missing)
-    made = [observed_as(door, one, known, learner) for one in chosen]
+    made = [observed_as(door, chosen[0], known, learner)]
+    made += [observed_as(door, one, known, learner, made[0].kept) for one in chosen[1:]]
+    repeated = counted_once(made[0])
     made, left_out = with_a_past(made) if is_auto(family) else (made, ())
     scored = same_observations(made)
     made = [one._replace(data=one.data._replace(scored=scored)) for one in made]
     found = sorted(_compared(made, method, workers), key=lambda one: -one.log_marginal)
-    first, notes = found[0], left_out
+    first, notes = found[0], (*repeated, *left_out)
     if first.data.observations < made[0].data.observations:
         notes = (*notes, f"families were compared on the first {first.data.observations:,} observations")
         first = _found(next(one for one in made if one.model is first.model), method, workers)
@@ -146,7 +157,7 @@ def _compared(made: Sequence[Observed], method: str, workers: int | None) -> lis
 
 
 def _found(observed: Observed, method: str, workers: int | None) -> Found:
-    model, data = observed
+    model, data = observed.model, observed.data
     _check_data(model, data)
     sequences = data.sequences()
     template = model.from_data(sequences)

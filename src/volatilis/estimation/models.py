@@ -25,6 +25,7 @@ from volatilis.surprise import log_predictive
 
 HYPOTHESES = 20
 P_CS = (0.003, 0.01, 0.03, 0.1, 0.3)  # where p_c is not known, the one of largest evidence
+CHANCE = 30.0  # nats: sequences that are less probable to be the same by chance are one
 MOST = 20_000  # observations that are looked at: more would not say more
 
 
@@ -68,6 +69,28 @@ def first_of(sequences: Sequence[np.ndarray], events: Sequence[np.ndarray], most
     short = sum(max(length - len(e), 0) for _, e in some)  # what short ones leave goes to long ones
     length += short // max(sum(len(e) > length for _, e in some), 1)
     return Data([y[:length] for y, _ in some], [e[:length] for _, e in some])
+
+
+def first_alike(sequences: Sequence[np.ndarray], events: Sequence[np.ndarray]) -> list[int]:
+    """For each sequence the place of the first one that is the same, such as the outcomes that everybody saw: they count once.
+
+    Sequences that may be the same by chance, such as short ones of two symbols, count each.
+    """
+    places: dict[object, int] = {}
+    first = list(range(len(sequences)))
+    for i, (y, e) in enumerate(zip(sequences, events, strict=True)):
+        key = (len(e), y[:MOST].tobytes(), e[:MOST].tobytes())
+        if key in places:
+            first[i] = places[key]
+        elif not _may_come_again(y[e % RESET == OBSERVE][:MOST]):
+            places[key] = i
+    return first
+
+
+def _may_come_again(observed: np.ndarray) -> bool:
+    """Whether another sequence like this one, in another order, equals it with a probability that counts."""
+    _, counts = np.unique(observed, return_counts=True, axis=0)
+    return bool(-len(observed) * np.log(np.sum((counts / max(len(observed), 1)) ** 2)) < CHANCE) if counts.size else True
 
 
 def reference(family: Family, p_c: float) -> Learner:

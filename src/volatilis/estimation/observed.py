@@ -9,6 +9,7 @@ import numpy as np
 
 from volatilis.estimation.environment import kind_of
 from volatilis.estimation.evidence import Data, joined
+from volatilis.estimation.models import first_alike
 from volatilis.estimation.texts import WORD, candidates, without_auto
 from volatilis.estimation.unknowns import Unknowns, unknowns_of
 from volatilis.families._observations import as_array
@@ -80,10 +81,12 @@ class Door(NamedTuple):
 
 
 class Observed(NamedTuple):
-    """Observations as a model has them."""
+    """Observations as a model has them; `kept` says which sequences count: of those that are the same, the first."""
 
     model: Unknowns
     data: Data
+    kept: tuple[int, ...]
+    sequences: int
 
     def predicted(self) -> np.ndarray:
         """Which steps have an observation that the family predicts, and does not only condition on."""
@@ -94,7 +97,9 @@ class Observed(NamedTuple):
         return events % RESET == OBSERVE
 
 
-def observed_as(door: Door, family: object, known: Mapping[str, object], learner: str | None) -> Observed:
+def observed_as(
+    door: Door, family: object, known: Mapping[str, object], learner: str | None, kept: tuple[int, ...] | None = None
+) -> Observed:
     model = unknowns_of(family, known, door.ys, door.given)
     model = model if learner is None else model.predicted_by(learner)
     template = model.template.family
@@ -108,7 +113,15 @@ def observed_as(door: Door, family: object, known: Mapping[str, object], learner
             raise type(error)(f"sequence {i}: {error}" if many else str(error)) from None
         values.append(encoded)
         events.append(step_events(absent, marks, door.missing, i if many else None))
-    return Observed(model, joined(values, events))
+    kept = tuple(sorted(set(first_alike(values, events)))) if kept is None else kept
+    return Observed(model, joined([values[i] for i in kept], [events[i] for i in kept]), kept, len(values))
+
+
+def counted_once(observed: Observed) -> tuple[str, ...]:
+    """Whether some sequences are the same."""
+    more = observed.sequences - len(observed.kept)
+    same = f"{more:,} of {observed.sequences:,} sequences are the same as another one: they count once"
+    return (same,) if more else ()
 
 
 def _sequences(ys: object, dimensions: int) -> tuple[list[Any], bool]:

@@ -66,7 +66,7 @@ def explain(base: Measured, data: Data, found: list[Deviation], prior: Deviation
         if prior is None and other.p_c > base.p_c and kinds & {laws.TAILS, laws.BACK}:
             remedy += "; or some observations are outliers, not changes: contaminated"
         return [_misfit(prior or _chief(found, laws.NARROW, laws.WIDE), base, data, remedy)]
-    nearer = f"{_named(other, base)} is nearer, but {' and '.join(sorted(one.kind for one in left))} remain"
+    nearer = f"{_named(other, base)} is nearer, but something remains: {', '.join(sorted({one.kind for one in left}))}"
     misfits = [] if prior is None else [_misfit(prior, base, data, nearer)]
     numbers = {one.kind: one for one in (*left, *found)}  # those of the model itself, where it has them
     fault = numbers[_fault(left, found)]

@@ -6,7 +6,7 @@ Rows are counted from 1, after the header.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -124,6 +124,15 @@ def no_value(kind: pa.DataType) -> pa.Scalar:
     import pyarrow as pa
 
     return pa.nulls(1, kind)[0]
+
+
+def codes_of(values: Iterable[str | None], names: Sequence[str]) -> np.ndarray:
+    """The places of texts among the names of categories or contexts: NaN where there is no text, -1 where it is no name."""
+    codes = {name: float(code) for code, name in enumerate(names)}
+    if len(codes) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"{twice!r} is named twice among {', '.join(names)}; each category or context has one name")
+    return np.array([np.nan if text is None else codes.get(text, -1.0) for text in values])
 
 
 def counted(number: int, noun: str) -> str:

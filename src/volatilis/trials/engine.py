@@ -37,6 +37,7 @@ class RunSummary(NamedTuple):
     left_out: per learner the measures that take long and were not requested.
     blocks: how many there are, and how many of them have a label that a subject had before; 0 where no column names them
     misfits: what speaks against the model, in words
+    conditioned: whether the first outcomes after a start are only the past of those that come next, and not predicted
     """
 
     rows: int
@@ -47,6 +48,7 @@ class RunSummary(NamedTuple):
     blocks: int = 0
     blocks_again: int = 0
     misfits: tuple[str, ...] = ()
+    conditioned: bool = False
 
 
 class BatchResult(NamedTuple):
@@ -136,6 +138,7 @@ class Engine:
             *(self._rows, len(self._register), self._missing_outcomes, self._not_finite, self._left_out),
             *((0, 0) if blocks is None else (blocks.count, blocks.again)),
             self._fit_of_model.misfits(),
+            any(learner.family.memory_size() > 0 for learner in self.examples),
         )
 
     def learners(self) -> dict[tuple[str, Key], Learner]:

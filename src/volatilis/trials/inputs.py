@@ -12,7 +12,7 @@ from volatilis.catalogue import make_family, make_learner, number
 from volatilis.families._base import Family
 from volatilis.learners._base import Learner
 from volatilis.running.arguments import step_events
-from volatilis.tables import TableError, counted, marks, numbers, texts
+from volatilis.tables import TableError, codes_of, counted, marks, numbers, texts
 from volatilis.trials.groups import Blocks, GroupRows, Key, Rows, TrialOrder, shown
 
 if TYPE_CHECKING:
@@ -95,11 +95,10 @@ class Inputs:
         return self._codes(values, column, first, self._request.categories, "categories")
 
     def _codes(self, values: pa.Array, column: str, first: int, names: tuple[str, ...], what: str) -> np.ndarray:
-        codes: dict[str | None, float] = {name: float(code) for code, name in enumerate(names)}
-        numbers = np.array([np.nan if text is None else codes.get(text, -1.0) for text in texts(values)])
+        numbers = codes_of(texts(values), names)
         if (numbers < 0.0).any():
             i = int(np.argmax(numbers < 0.0))
-            declared, value = ", ".join(map(repr, codes)), texts(values)[i]
+            declared, value = ", ".join(map(repr, names)), texts(values)[i]
             raise TableError(f"{self._path}: row {first + i}, column {column!r}: {value!r} is not one of the {what}: {declared}")
         return numbers
 

@@ -175,6 +175,9 @@ def show_summary(summary: RunSummary, *outputs: str) -> None:
     columns = counted(len(summary.not_finite), "column")
     blocks = f" ({counted(summary.blocks, 'block')}: one begins where its label changes)" if summary.blocks else ""
     say(f"{summary.rows:,} rows in {counted(summary.groups, 'group')}{blocks}, {columns} computed{plain(where)}")
+    if summary.blocks_again:
+        have = "has" if summary.blocks_again == 1 else "have"
+        say(f"{counted(summary.blocks_again, 'block')} {have} a label that came before: learners start anew there too")
     slow = {name for names in summary.left_out.values() for name in names}
     if slow:
         labels = ", ".join(label for label, names in summary.left_out.items() if names)
@@ -182,10 +185,14 @@ def show_summary(summary: RunSummary, *outputs: str) -> None:
     if summary.missing_outcomes:
         are = "is" if summary.missing_outcomes == 1 else "are"
         say(f"{counted(summary.missing_outcomes, 'outcome')} {are} missing: surprise is missing there")
+    not_finite: dict[int, list[str]] = {}
     for name, count in summary.not_finite.items():
-        more = count - summary.missing_outcomes
+        not_finite.setdefault(count - summary.missing_outcomes, []).append(name)
+    why = ": the first ones after a start are the past of the next, and not predicted" if summary.conditioned else ""
+    for more, names in not_finite.items():
         if more > 0:
-            say(f"[yellow]{name}[/yellow] is not a finite number in {more:,} rows with an outcome")
+            are, rows = "is not a finite number" if len(names) == 1 else "are not finite numbers", counted(more, "row")
+            say(f"[yellow]{', '.join(names)}[/yellow] {are} in {rows} with an outcome{why}")
 
 
 def show_misfits(misfits: Sequence[str]) -> None:

@@ -278,6 +278,12 @@ def test_a_probability_on_a_slider(tmp_path: pathlib.Path) -> None:
     frame = pd.read_csv(pd.io.common.StringIO(printed)).set_index("parameter")
     assert frame.low["p_c"] < 0.05 < frame.high["p_c"]
     assert frame.low["sd"] < 0.1 < frame.high["sd"]
+    named = np.array(["blue", "red"])  # the report is a number also where outcomes have names
+    save_rows(tmp_path / "named.csv", [["a", 1, t + 1, named[int(y[t])], said[t]] for t in range(400)])
+    words = (*words, "--bounds", "0,1", "--workers", 1, "--quiet")
+    code, again, said_of_it = run(tmp_path / "named.csv", *words, "--categories", "blue,red")
+    assert code == 0, said_of_it
+    assert again == printed
 
 
 def test_the_family_of_the_simulated_people_is_what_the_text_says() -> None:

@@ -221,10 +221,11 @@ def show(result: FitResult, *outputs: str) -> None:
     On standard error, since the table may go to standard output.
     """
     console = console_of(stderr=True)
-    people = len(result.people.persons)
+    count = len(result.people.persons)
+    people = "1 person" if count == 1 else f"{count:,} people"
     where = "".join(f" -> {out}" for out in outputs if out != "-")
     models = "1 model" if len(result.models) == 1 else f"{len(result.models)} models"
-    console.print(f"{people:,} people, {models}{where}", soft_wrap=True)
+    console.print(plain(f"{people}, {models}{where}"), soft_wrap=True)
     console.print(blocks_of(result.people), soft_wrap=True)
     for doubt in result.people.doubts:
         console.print(f"[yellow]warning[/yellow]: {plain(doubt.message)}", soft_wrap=True)
