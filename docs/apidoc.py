@@ -16,7 +16,14 @@ import textwrap
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-MODULES = ("volatilis", "volatilis.behaviour", "volatilis.surprise")
+MODULES = (
+    "volatilis",
+    "volatilis.behaviour",
+    "volatilis.surprise",
+    "volatilis.trials",
+    "volatilis.separation",
+    "volatilis.adapters",
+)
 MEASURES = ("bayes_factor_surprise", "log_bayes_factor_surprise", "log_predictive", "shannon_surprise")  # of volatilis.surprise
 # Classes that functions return and nobody calls: shown without what they are made of
 RESULTS = ("Belief", "Changes", "Step", "Trace", "Traces")
@@ -109,8 +116,14 @@ def members(cls: type) -> Iterator[tuple[str, Any]]:
         if name.startswith("_") and name != "_asdict":
             continue
         given = isinstance(value, property) or inspect.isfunction(value) or inspect.ismethod(value)
-        if given and not hasattr(tuple, name):
+        if given and not hasattr(tuple, name) and (_is_ours(value) or name == "_asdict"):
             yield name, value
+
+
+def _is_ours(member: Any) -> bool:
+    """Not what a class takes over from another package."""
+    function = member.fget if isinstance(member, property) else member
+    return str(getattr(function, "__module__", "")).partition(".")[0] == "volatilis"
 
 
 def _is_for_learners(cls: type) -> bool:

@@ -29,11 +29,11 @@ class ChangePointDetector:
         return f"ChangePointDetector({self.learner!r})"
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """As scikit-learn asks for them: so it can be cloned."""
+        """As scikit-learn asks for them: so it can be cloned. `deep` makes no difference."""
         return {"learner": self.learner}
 
     def set_params(self, **params: Any) -> Self:
-        """As scikit-learn sets them."""
+        """As scikit-learn sets them: learner alone is among `params`. Raises ValueError for any other."""
         for name, value in params.items():
             if name != "learner":
                 raise ValueError(f"ChangePointDetector has no parameter {name!r}; it has learner")
@@ -51,7 +51,7 @@ class ChangePointDetector:
         return "changes_" in vars(self)
 
     def fit(self, signal: object, y: object = None) -> Self:
-        """Look back over a signal, (T,), or (T, 1) as ruptures makes it; (T, p) for a family of vectors. `y` is ignored."""
+        """Look back over a `signal`: (T,), or (T, 1) as ruptures makes it; (T, p) for a family of vectors. `y` is ignored."""
         shape: tuple[int, ...] = getattr(signal, "shape", ())
         values = np.asarray(signal)[:, 0] if len(shape) == 2 and shape[1] == 1 else signal
         self.changes_: Changes = changes(values, self.learner)
@@ -72,5 +72,5 @@ class ChangePointDetector:
         return [*self.changes_.points.tolist(), len(self.changes_)]
 
     def fit_predict(self, signal: object, pen: object = None) -> list[int]:
-        """Both at once."""
+        """Both at once, of the `signal`; `pen` as for `predict`."""
         return self.fit(signal).predict(None if pen is None or np.ndim(pen) else pen)  # type: ignore[arg-type]

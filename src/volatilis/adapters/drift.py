@@ -68,7 +68,7 @@ class DriftDetector(_RiverDetector):  # type: ignore[misc]
         self._stream, self._bell = Stream(learner, missing="elapse", within=rule.within), rule.start()
 
     def update(self, x: float) -> None:
-        """Take in one value; NaN is one that is missing."""
+        """Take in one value `x`; NaN is one that is missing. Then `drift_detected` says whether it rings."""
         if self.learner is not None:
             self._take(x)
             return

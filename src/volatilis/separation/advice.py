@@ -42,7 +42,13 @@ CAN = {
 
 
 def verdict(separation: Separation, pair: RegressorPair) -> str:
-    """Whether two regressors can be told apart with these trials."""
+    """Whether two regressors can be told apart with these trials.
+
+    separation   what `separate` returns
+    pair         one of its `pairs`
+
+    Returns the answer in words. Raises nothing. An example stands at `separate`.
+    """
     proven = separation.equivalence(pair)
     kind = None if proven is None else proven.kind
     if kind in ("identical", "mirrored") or math.isinf(pair.needed):
@@ -59,7 +65,12 @@ def verdict(separation: Separation, pair: RegressorPair) -> str:
 
 
 def advice(separation: Separation) -> list[str]:
-    """One sentence or two per finding, the answer first."""
+    """One sentence or two per finding, the answer first.
+
+    separation   what `separate` returns
+
+    Returns a list of texts. Raises nothing. An example stands at `separate`.
+    """
     verdicts = {pair: verdict(separation, pair) for pair in separation.pairs}
     return [
         _summary(separation, verdicts),

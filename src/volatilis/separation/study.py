@@ -23,9 +23,11 @@ class SeparateRequest(NamedTuple):
     """What to compare: learners over a table, columns with a person's answers, and how strong an indicator is.
 
     run             what to compute; its measures are those to compare, or the surprises if it names none
-    prediction      a column with a person's prediction, made before the row's outcome; or estimate, made after it
+    prediction      a column with a person's prediction, made before the row's outcome
+    estimate        or a column with the prediction that was made after it
     confidence      a column with a person's confidence, stated after the row's outcome
-    first_window    which trials the paper's first prediction takes for alike; second_window the same of the second
+    first_window    which trials the paper's first prediction takes for alike
+    second_window   the same of the second prediction
     effect          how an indicator correlates with the measure that it reflects, trial by trial
     """
 
@@ -39,7 +41,20 @@ class SeparateRequest(NamedTuple):
 
 
 class Separation(NamedTuple):
-    """What a sequence of outcomes can tell apart. Lists go by the regressors' places; `own_inflations` are within a learner."""
+    """What a sequence of outcomes can tell apart. Lists go by the regressors' places.
+
+    regressors       the measures that are compared, trial by trial
+    pairs            every two of them: how they correlate, and how many trials tell them apart
+    inflations       by how much each one's variance grows beside all others in one regression
+    own_inflations   the same beside those of its own learner
+    tails            on how few trials each rests
+    proven           pairs that are the same, or rise together, for every sequence of outcomes
+    flatness         by regressor, where it does not vary
+    selected         trials that the paper's predictions compare, by learner
+    unselected       why there are none, where there are none
+    rows, runs       how many there are in the table
+    request          what was asked for
+    """
 
     regressors: Regressors
     pairs: list[RegressorPair]
@@ -72,7 +87,26 @@ class Separation(NamedTuple):
 
 
 def separate(request: SeparateRequest, progress: Callable[[float], None] = lambda share: None) -> Separation:
-    """Run the learners over the table and compare their measures; running is the first half of the progress."""
+    """Run the learners over the table and compare their measures: what `volatilis separate` does.
+
+    request    the table, its learners, and what to compare
+    progress   called with the share of the work that is done; running is its first half
+
+    Returns a `Separation`. Raises TableError for a table that cannot be used, and ValueError for a request that does not fit it.
+
+    >>> import pandas as pd, volatilis as vl
+    >>> from volatilis.catalogue import parse_family, parse_learners
+    >>> from volatilis.separation import SeparateRequest, advice, separate, verdict
+    >>> from volatilis.trials import RunRequest
+    >>> y = vl.ChangingEnvironment(vl.Gaussian(sigma=0.5), p_c=0.05).sample(120, seed=1).y
+    >>> pd.DataFrame({"outcome": y}).to_csv("trials.csv", index=False)
+    >>> learners = tuple(parse_learners(["varsmile:m=0.05"]))
+    >>> result = separate(SeparateRequest(RunRequest("trials.csv", parse_family("gaussian:sigma=0.5"), learners)))
+    >>> result.trials, len(advice(result)) > 0
+    (120, True)
+    >>> verdict(result, result.pairs[0])
+    'by shape only'
+    """
     run = request.run
     columns = [name for name in (request.prediction, request.estimate, request.confidence) if name is not None]
     if request.prediction is not None and request.estimate is not None:

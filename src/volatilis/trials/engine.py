@@ -32,12 +32,16 @@ GROUPING = ("subject", "session", "block")  # the columns that make the groups, 
 
 
 class RunSummary(NamedTuple):
-    """What a run did: rows, groups, and per computed column the number of rows where it is not a finite number.
+    """What a run did.
 
-    left_out: per learner the measures that take long and were not requested.
-    blocks: how many there are, and how many of them have a label that a subject had before; 0 where no column names them
-    misfits: what speaks against the model, in words
-    conditioned: whether the first outcomes after a start are only the past of those that come next, and not predicted
+    rows, groups       how many there are
+    missing_outcomes   how many rows have none
+    not_finite         by computed column, the number of rows where it is not a finite number
+    left_out           by learner, the measures that take long and were not requested
+    blocks             how many there are; 0 where no column names them
+    blocks_again       how many of them have a label that a subject had before
+    misfits            what speaks against the model, in words
+    conditioned        whether the first outcomes after a start are only the past of those that come next, and not predicted
     """
 
     rows: int

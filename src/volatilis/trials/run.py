@@ -63,8 +63,12 @@ class RunRequest(NamedTuple):
 class Result(NamedTuple):
     """A whole table in memory: the input's columns and the computed ones, and what the latter are.
 
-    frame       as a pandas DataFrame, with texts that are all numbers as numbers
-    rows        as one pyarrow RecordBatch, with the input's columns as they stand in the file
+    frame      as a pandas DataFrame, with texts that are all numbers as numbers
+    columns    the computed columns: the name of each, its learner and its measure
+    by         the columns whose values make the groups
+    learners   the learners that ran, by label and group
+    summary    what the run did (`RunSummary`)
+    rows       as one pyarrow RecordBatch, with the input's columns as they stand in the file
     """
 
     frame: pd.DataFrame
@@ -81,11 +85,24 @@ def run_table(
     progress: Progress = lambda share: None,
     watchers: Sequence[Onlooker] = (),
 ) -> RunSummary:
-    """Run the learners over a table and write it with the computed columns.
+    """Run the learners over a table and write it with the computed columns: what `volatilis run` does.
 
-    Memory does not grow with the number of rows: with out = None nothing is written, and only watchers get the results.
+    request    the table, the family and the learners
+    out        the file to write; its ending says the format. None: nothing is written, and only watchers get the results
+    progress   called with the share of the rows that is done
+    watchers   they see every batch of rows as it passes (`Onlooker`)
 
-    Raises TableError, with file, row, column and value, for what cannot be used; then nothing is written.
+    Returns a `RunSummary`. Memory does not grow with the number of rows. Raises TableError, with file, row, column and value, for
+    what cannot be used, ValueError for a request that does not fit the table, and OSError where a file cannot be read or written;
+    then nothing is written.
+
+    >>> import pathlib
+    >>> from volatilis.catalogue import parse_family, parse_learners
+    >>> from volatilis.trials import RunRequest, run_table
+    >>> written = pathlib.Path("trials.csv").write_text("outcome\\n0.2\\n-0.1\\n3.0\\n")
+    >>> request = RunRequest("trials.csv", parse_family("gaussian:sigma=0.5"), tuple(parse_learners(["varsmile:m=0.1"])))
+    >>> run_table(request, "surprise.csv").rows
+    3
     """
     typed = out is not None and _keeps_types(out, request)  # refuses at once a name that is not accepted
     engine = Engine(request, watchers)
@@ -110,7 +127,27 @@ def compute(
     check: Callable[[Result], None] = lambda result: None,
     watchers: Sequence[Onlooker] = (),
 ) -> Result:
-    """The same in memory. With `out` the table is written too; it gets its name after `check`, which may raise."""
+    """Run the learners over a table in memory.
+
+    request    the table, the family and the learners
+    progress   called with the share of the rows that is done
+    out        a file to write too, as `run_table` does
+    check      called with the result before the file gets its name; if it raises, there is no file
+    watchers   they see every batch of rows as it passes (`Onlooker`)
+
+    Returns a `Result`. Raises what `run_table` raises.
+
+    >>> import pathlib
+    >>> from volatilis.catalogue import parse_family, parse_learners
+    >>> from volatilis.trials import RunRequest, compute
+    >>> written = pathlib.Path("trials.csv").write_text("outcome\\n0.2\\n-0.1\\n3.0\\n")
+    >>> request = RunRequest("trials.csv", parse_family("gaussian:sigma=0.5"), tuple(parse_learners(["varsmile:m=0.1"])))
+    >>> result = compute(request)
+    >>> result.frame["varsmile_mean"].round(3).tolist()
+    [0.16, 0.04, 2.385]
+    >>> result.summary.rows, len(result.columns), list(result.learners)
+    (3, 10, [('varsmile', ())])
+    """
     import pyarrow as pa
 
     typed = out is not None and _keeps_types(out, request)
