@@ -30,6 +30,7 @@ html_show_sourcelink = False
 toc_object_entries_show_parents = "hide"  # "update()", not "volatilis.Stream.update()", beside a page
 html_theme_options = {
     "navbar_align": "left",
+    "header_links_before_dropdown": 6,  # down to the reference; what is about the project stands under "More"
     "show_prev_next": True,
     "footer_start": ["copyright"],
     "footer_end": ["theme-version"],
