@@ -135,12 +135,19 @@ def test_a_learner_that_learns_has_free_parameters_and_is_made_for_each_context(
         ("averaged:per-context:merge:n=10,p_c=0.1;contexts=2", "PerContext"),
         ("averaged:merge:n=10,p_c=unknown;prior_changes=1", "needs both"),
         ("averaged:merge:n=10,p_c=[0.1];prior_changes=1,prior_stays=2", "must be"),
+        ("averaged:merge:n=unknown,p_c=0.1", "n cannot be learned; give its value"),
         ("merge:n=10,p_c=unknown", "averaged:LEARNER:p_c=unknown"),
     ],
 )
 def test_what_cannot_be_learned_is_said(text: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         learner(text)
+
+
+def test_what_time_is_for_contexts_that_are_not_seen() -> None:
+    for given in ("ignore", ""):
+        with pytest.raises(ValueError, match=r"PerContext: unseen = .* is not accepted; it must be 'elapse' or 'wait'"):
+            vl.PerContext(vl.VarSMiLe(vl.Bernoulli(), 0.1), 2, unseen=given)
 
 
 def test_families() -> None:
@@ -185,6 +192,9 @@ def test_labels() -> None:
         ("merge:n=20.5,p_c=0.1", "n = 20.5.*whole number"),
         ("merge:n=20,p_c=1.5", "p_c = 1.5 is not accepted; it must be a number above 0 and below 1"),
         ("merge:n=20,p_c=__import__('os')", "is not a number"),
+        ("merge:n=20;p_c=0.1", "write commas between the parameters of merge"),
+        ("per-context:merge:n=2,p_c=0.1,contexts=2", r"contexts is missing.*the form is per-context:LEARNER:\.\.\.;contexts="),
+        ("per-context:merge:n=2,p_c=0.1;contexts=2,unseen=stay", "unseen = stay is not accepted; it must be 'elapse' or 'wait'"),
     ],
 )
 def test_mistakes(text: str, message: str) -> None:

@@ -138,6 +138,8 @@ def _check_known(recipe: Recipe) -> None:
     for name, value in recipe.fields:
         if value == AUTO:
             raise ValueError(f"{recipe.text!r}: {name}=auto is estimated from a table of observations, and there is none here")
+        if isinstance(value, Unknown) and name not in _gridded(()):
+            raise ValueError(f"{recipe.text!r}: {name} cannot be learned; give its value")
         if isinstance(value, Unknown):
             raise ValueError(
                 f"{recipe.text!r}: {name}=unknown needs a learner that learns it, averaged:LEARNER:{name}=unknown; "
@@ -198,7 +200,10 @@ def _nested(
     inner, own = (inner, own) if semicolon else (tail, "")
     if not inner.strip():
         raise ValueError(f"{text!r}: {key} is made of another {kind}; write it first: {key}:{next(iter(known))}:...;...")
-    written = dict(_fields(text, own, key, [*described(key), *gridded.values()], None))
+    try:
+        written = dict(_fields(text, own, key, [*described(key), *gridded.values()], None))
+    except ValueError as error:
+        raise ValueError(f"{error}; the form is {form(key)}") from None
     grids = {name: value for name, value in written.items() if name in gridded}
     within = parse(
         inner, known, kind, lambda of: [one._replace(default=0.0) if one.name in grids else one for one in described(of)]
@@ -253,6 +258,9 @@ def _fields(text: str, tail: str, name: str, described: Sequence[Parameter], unn
         field, equals, value = (part.strip() for part in item.partition("="))
         if not equals or not value:
             raise ValueError(f"{text!r}: {item!r} is not accepted; parameters are written name=value, with commas between")
+        if ";" in value:
+            why = "a semicolon is only for what is made of another one"
+            raise ValueError(f"{text!r}: write commas between the parameters of {name}; {why}")
         if field not in accepted:
             close = difflib.get_close_matches(field, accepted, 1)
             hint = f"; did you mean {close[0]}?" if close else ""
@@ -260,6 +268,8 @@ def _fields(text: str, tail: str, name: str, described: Sequence[Parameter], unn
         if field in seen:
             raise ValueError(f"{text!r}: {field} is given twice")
         seen.add(field)
+        if "'" in accepted[field].accepts and repr(value) not in accepted[field].accepts:
+            raise ValueError(f"{text!r}: {field} = {value} is not accepted; it must be {accepted[field].accepts}")
         yield field, value if repr(value) in accepted[field].accepts else value_of_text(text, field, value)
     for parameter in accepted.values():
         if parameter.default is None and parameter.name not in seen and not parameter.from_family:

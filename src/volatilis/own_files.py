@@ -41,6 +41,8 @@ def load_own(paths: Iterable[str], kinds: Sequence[Kind] = KINDS) -> None:
     """
     for path in paths:
         where = pathlib.Path(path).resolve()
+        if not where.exists():
+            raise ValueError(f"{path} is not a Python file: there is no such file")
         if where.suffix != ".py" or not where.is_file():
             raise ValueError(f"{path} is not a Python file, from which classes of your own are read")
         text = where.read_text(encoding="utf-8")

@@ -30,8 +30,8 @@ class Unseen(enum.IntEnum):
         return repr(self.name)
 
 
-def _unseen(value: Any) -> Unseen:
-    return Unseen[value] if isinstance(value, str) else Unseen(value)
+def _unseen(value: Any) -> Any:
+    return next((one for one in Unseen if value in (one.name, one)), value)
 
 
 def _is_unseen(value: object) -> bool:

@@ -140,7 +140,7 @@ def test_a_response_model_of_ones_own_is_fitted_on_other_processes_too(tmp_path:
     assert len(fits) == 6
     assert fits[1].log_likelihood == pytest.approx(fits[2].log_likelihood, abs=1e-5)
     assert fits[0].log_likelihood >= fits[1].log_likelihood - 1e-2  # carefulness 0 is no carefulness
-    with pytest.raises(ValueError, match="is not a Python file"):
+    with pytest.raises(ValueError, match="is not a Python file: there is no such file"):
         load_own([str(tmp_path / "nothing.py")])
     with pytest.raises(ValueError, match="already; choose another name"):
         register_response("gaussian", Halfway)
