@@ -11,6 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+import volatilis as vl
+from volatilis.changepoints import AlarmFile, save_alarms
+
 # Says its largest memory at the end: that of wait4 begins with what the maker of the process had.
 PROGRAM = """
 import atexit, sys
@@ -24,6 +27,8 @@ FAMILY = "gaussian:sigma=1,mu_0=20,sigma_0=10"
 VARSMILE, MERGE = "varsmile:m=0.001", "merge:n=20,p_c=0.001"
 LINES, SENSORS = 1_000_000, 100
 KEYS, LINES_PER_KEY = 100_000, 10
+BEGIN, STEP, GAP = 1_790_000_000, 0.1, 600.0  # seconds: of the first line, between two lines, and once in 100,000 lines
+WITH_TIME = ("--key", "sensor", "--time", "t", "--interval", "10s", "--keep", "host")
 
 
 class Cost(NamedTuple):
@@ -33,13 +38,21 @@ class Cost(NamedTuple):
     memory: int
 
 
-def write_lines(path: pathlib.Path, kind: str, lines: int, sensors: int) -> None:
-    """Noise around a level that jumps every 5,000 lines; sensors in random order."""
+def write_lines(path: pathlib.Path, kind: str, lines: int, sensors: int, more: bool = False) -> None:
+    """Noise around a level that jumps every 5,000 lines; sensors in random order. `more`: each with a time and a host."""
     rng = np.random.default_rng(1)
     levels = np.repeat(rng.normal(20.0, 10.0, lines // 5_000 + 1), 5_000)[:lines]
     values, numbers = np.round(levels + rng.normal(size=lines), 2).tolist(), rng.integers(0, sensors, lines).tolist()
+    at = BEGIN + STEP * np.arange(lines) + GAP * (np.arange(lines) // 100_000)
+    times = np.datetime_as_string((1000 * at).astype("datetime64[ms]"), timezone="UTC").tolist() if more else []
     with open(path, "w", encoding="utf-8") as file:
-        if kind == "csv":
+        if more:
+            rows = zip(numbers, values, times, strict=True)
+            in_json = '{{"sensor":"s{}","value":{},"t":"{}","host":"host-{}"}}\n'
+            line = "s{},{},{},host-{}\n" if kind == "csv" else in_json
+            file.write("sensor,value,t,host\n" if kind == "csv" else "")
+            file.writelines(line.format(n, v, t, n % 7) for n, v, t in rows)
+        elif kind == "csv":
             file.write("sensor,value\n")
             file.writelines(f"s{number},{value}\n" for number, value in zip(numbers, values, strict=True))
         else:
@@ -47,9 +60,13 @@ def write_lines(path: pathlib.Path, kind: str, lines: int, sensors: int) -> None
 
 
 def cost(path: pathlib.Path, learner: str, *options: str) -> Cost:
+    return cost_of(path, "--family", FAMILY, "--learner", learner, *options)
+
+
+def cost_of(path: pathlib.Path, *options: str) -> Cost:
     """What the process itself used. Lines go to a file, as long as it lasts."""
     with open(path, "rb") as source, tempfile.TemporaryFile() as out:
-        arguments = [*COMMAND, "--family", FAMILY, "--learner", learner, "--quiet", *options]
+        arguments = [*COMMAND, "--quiet", *options]
         process = subprocess.Popen(arguments, stdin=source, stdout=out, stderr=subprocess.PIPE, text=True)
         assert process.stderr is not None
         said = process.stderr.read()
@@ -74,6 +91,24 @@ def speeds(repeats: int) -> dict[str, float]:
     return found
 
 
+def speeds_with_time(repeats: int) -> dict[str, float]:
+    """The same with times, a field that is passed on, and alarm rules; 100 keys."""
+    found = {}
+    with tempfile.TemporaryDirectory() as folder:
+        rule = vl.AlarmRule(0.9, within=100, cool_down=20)
+        alarms = str(pathlib.Path(folder) / "alarms.json")
+        save_alarms(alarms, AlarmFile(vl.Merge(vl.Gaussian(1.0, 20.0, 10.0), 0.001, 20), rule, 1e-4, ""))
+        for kind, name in (("jsonl", "JSON lines"), ("csv", "CSV")):
+            path = pathlib.Path(folder) / kind
+            write_lines(path, kind, LINES, SENSORS, more=True)
+            own = ("--family", FAMILY, "--learner", VARSMILE, "--alarm", "0.5", "--alarm-run-length", "0.3")
+            for learner, options in (("VarSMiLe", own), ("Merge(n=20), calibrated", ("--alarms", alarms))):
+                cost_of(path, *options, *WITH_TIME)
+                seconds = np.median([cost_of(path, *options, *WITH_TIME).seconds for _ in range(repeats)])
+                found[f"{learner}, {name}, {SENSORS} keys, with --time, --keep and alarm rules"] = LINES / float(seconds)
+    return found
+
+
 def memories() -> dict[str, int]:
     """Bytes with many keys, their state saved along the way and at the end."""
     with tempfile.TemporaryDirectory() as folder:
@@ -86,6 +121,8 @@ def memories() -> dict[str, int]:
 
 if __name__ == "__main__":
     for what, rate in speeds(3).items():
+        print(f"{what}: {rate:,.0f} lines/s")
+    for what, rate in speeds_with_time(3).items():
         print(f"{what}: {rate:,.0f} lines/s")
     for what, memory in memories().items():
         print(f"{what}, {KEYS:,} keys: {memory / 1e6:,.0f} MB")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 
 import numpy as np
 import pytest
@@ -174,13 +175,22 @@ def test_a_log_that_lies_above_the_usual_level_disagrees_with_the_model() -> Non
     y = np.random.default_rng(3).normal(size=5_000)
     for t in range(1, y.size):
         y[t] += 0.9 * y[t - 1]
-    assert vl.calibrate(LEARNER, y, false_alarms=1 / 400, within=WITHIN).source == "log"
+    found = vl.calibrate(LEARNER, y, false_alarms=1 / 400, within=WITHIN)
+    assert found.source == "log"
+    said = found.sentence()
+    assert "The family does not fit the log: " in said
+    assert "recent_change above 0.999" in said
+    assert re.search(
+        r"rests on 1[0-4] alarms of the log: in other data of this kind it gives a rate of 0.001\d* to 0.00\d+ \(95 %", said
+    )
 
 
 def test_what_a_log_is_too_short_for_is_refused() -> None:
     y = np.random.default_rng(1).normal(size=2_000)
     with pytest.raises(CalibrationError, match=r"2,000 observations; a rate of 0.0001 .* with 30,000.*ask for 0.0015"):
         vl.calibrate(LEARNER, y, false_alarms=1e-4)
+    with pytest.raises(CalibrationError, match=r"the log has 1 observation; .* can be checked with 300: give a longer log"):
+        vl.calibrate(LEARNER, y[:1], false_alarms=0.01)
     with pytest.raises(CalibrationError, match="mostly equal"):
         vl.calibrate(y=np.zeros(500), false_alarms=0.01)
     with pytest.raises(ValueError, match="false_alarms"):

@@ -89,6 +89,11 @@ def test_more_than_a_mebibyte_always_stops(tmp_path: pathlib.Path, size: int, en
     assert f"{log}: line 2 has more than 1,048,576 bytes" in done.stderr
 
 
+def test_a_packed_file_is_said_to_be_one(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "log.gz").write_bytes(b"\x1f\x8b\x00" + b"ab" * LONGEST)
+    assert "(it is binary: unpack it first if it is compressed, as zcat does)" in watch(tmp_path / "log.gz").stderr
+
+
 def test_a_line_of_exactly_a_mebibyte_is_read(tmp_path: pathlib.Path) -> None:
     line = f'{{"value": 20, "x": "{"a" * (LONGEST - 22)}"}}'
     assert len(line) == LONGEST

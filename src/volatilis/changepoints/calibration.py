@@ -31,6 +31,7 @@ from volatilis.running import run
 from volatilis.running.arguments import Seed, checked_learner, labelled
 
 WITHIN, OFTEN = (400, 200), 2e-3  # of the newest observations; 200 for alarms that may come more often than that
+MOST = 0.1  # false alarms per observation
 FEWEST = 3.0  # expected false alarms in a log that can be checked; 0 among so many has a probability of 5 %
 ENOUGH = 10.0  # ... in a log whose own quantiles can choose the threshold
 LARGEST = 1.0 - 1e-10  # a probability above it is next to 1: a threshold there hardly tells events apart
@@ -72,14 +73,19 @@ class Calibration(NamedTuple):
                 away = "" if within else f", which excludes {self.false_alarms:.3g}: it is {times:.3g} times that"
                 measured.append(f"{name}: {rate.text()}{away}")
         chosen = "simulation" if self.source == "simulation" else "the quantiles of the log"
-        ends = f" (an event ends at {self.rule.release:.3g})" if self.rule.release < self.rule.threshold else ""
-        rule = f"{self.rule.statistic} above {self.rule.threshold:.6g}{ends}, chosen by {chosen}"
+        ends = f" (an event ends at {_level(self.rule.release)})" if self.rule.release < self.rule.threshold else ""
+        rule = f"{self.rule.statistic} above {_level(self.rule.threshold)}{ends}, chosen by {chosen}"
         promise = f"{rule}, for {self.false_alarms:.3g} false alarms per observation. On {'; on '.join(measured)}."
         return " ".join([promise, *self.notes])
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the file `path` for `volatilis watch --alarms FILE`."""
         save_alarms(path, AlarmFile(self.learner, self.rule, self.false_alarms, self.sentence()))
+
+
+def _level(value: float) -> str:
+    """Thresholds next to 1 differ far behind the point."""
+    return f"{value:.10g}" if 0.999 < value < 1.0 else f"{value:.6g}"
 
 
 def calibrate(
@@ -114,8 +120,10 @@ def calibrate(
     Traceback (most recent call last):
     ValueError: false_alarms = 0.5 is not accepted; it must be above 0 and at most 0.1 per observation
     """
-    if isinstance(false_alarms, bool) or not isinstance(false_alarms, (int, float)) or not 0.0 < false_alarms <= 0.1:
-        raise ValueError(f"false_alarms = {false_alarms!r} is not accepted; it must be above 0 and at most 0.1 per observation")
+    if isinstance(false_alarms, bool) or not isinstance(false_alarms, (int, float)) or not 0.0 < false_alarms <= MOST:
+        raise ValueError(
+            f"false_alarms = {false_alarms!r} is not accepted; it must be above 0 and at most {MOST} per observation"
+        )
     if learner is None and y is None:
         raise ValueError("calibrate needs a learner, or a log y to make one for")
     within = WITHIN[false_alarms > OFTEN] if within is None and statistic == "recent_change" else within
@@ -149,9 +157,10 @@ def _from_log(learner: Learner, rule: AlarmRule, target: float, log: object, see
     values = statistics_of(learner, rule, log, seed)
     count = int((~np.isnan(values)).sum())
     if count * target < FEWEST:
+        often = f"ask for {FEWEST / count:.2g} or more, or " if count * MOST >= FEWEST else ""
         raise CalibrationError(
-            f"the log has {count:,} observations; a rate of {target:.3g} can be checked with {int(np.ceil(FEWEST / target)):,}: "
-            f"ask for {FEWEST / max(count, 1):.2g} or more, or give a longer log"
+            f"the log has {count:,} observation{'s' * (count != 1)}; a rate of {target:.3g} can be checked with "
+            f"{int(np.ceil(FEWEST / target)):,}: {often}give a longer log"
         )
     notes: list[str] = []
     if count * target <= FEW:
@@ -184,8 +193,7 @@ def _by_quantiles(
             continue
         if factor > 1.0:
             notes.append(f"sigma is {factor:g} times the learner's: with its own, {rule.statistic} is next to 1 too often here.")
-            found = check(learner, log, missing="elapse").misfits
-            notes += [f"The family does not fit the log: {one.message}." for one in found]
+        notes += [f"The family does not fit the log: {one.message}." for one in check(learner, log, missing="elapse").misfits]
         checked = cross_validated(rule, values, target)
         low, high = checked.interval
         if high < target / 2.0 or low > 2.0 * target:
@@ -193,7 +201,12 @@ def _by_quantiles(
                 f"a threshold from one half of the log gives the other half a rate of {checked.text()}, not {target:.3g}: the "
                 "log is not the same all the way; look for changes in it with volatilis changes"
             )
-        _, blocks = rate_in_blocks(chosen, values)
+        own, blocks = rate_in_blocks(chosen, values)
+        low, high = own.interval
+        notes.append(
+            f"The threshold rests on {own.alarms} alarm{'s' * (own.alarms != 1)} of the log: in other data of this kind it gives "
+            f"a rate of {low:.3g} to {high:.3g} (95 %, for alarms that come one by one)."
+        )
         return Calibration(chosen, tried, target, None, checked, blocks, "log", (*notes, *_about_blocks(blocks)))
     raise CalibrationError(
         f"no threshold keeps to a rate of {target:.3g}: {rule.statistic} is next to 1 more often on this log; the family "

@@ -179,7 +179,10 @@ class Lines:
         for i, line in enumerate(data.split(b"\n")):
             if len(line) > LONGEST:
                 number = self.place.lines + i + 1
-                raise ValueError(f"{self.name}: line {number} has more than {LONGEST:,} bytes; JSON lines or CSV are accepted")
+                binary = " (it is binary: unpack it first if it is compressed, as zcat does)" if b"\0" in line else ""
+                raise ValueError(
+                    f"{self.name}: line {number} has more than {LONGEST:,} bytes; JSON lines or CSV are accepted{binary}"
+                )
 
     def _is_there(self, waiting: Waiting, seconds: float | None) -> bool:
         """Whether the file that is waited for has come; then it is opened."""
