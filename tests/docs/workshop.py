@@ -70,6 +70,25 @@ def warm_up() -> None:
     import volatilis.trials
 
     assert all((matplotlib, numba, pandas, pyarrow, rich, scipy, typer, xarray, volatilis))
+    translate_once()
+
+
+def translate_once() -> None:
+    """One kernel in LLVM's language: every process forked from here knows Numba's tables, and the functions that kernels share.
+
+    About forty of them compile something where the cache is empty.
+    """
+    import volatilis as vl
+    from volatilis._compiler.calls import import_numba, noting_calls
+    from volatilis._compiler.instructions import INSTRUCTIONS, OPTIONS
+    from volatilis._compiler.translation import register_functions, translate
+
+    with noting_calls() as noted, vl.plain_python():
+        vl.run(vl.Merge(vl.Gaussian(1.0), 0.1, 3), [0.0])
+    import_numba()
+    register_functions(INSTRUCTIONS, OPTIONS)
+    for driver, arguments in noted:
+        translate(driver, arguments)
 
 
 def answer(line: socket.socket) -> None:
