@@ -27,6 +27,7 @@ html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_js_files = ["site.js"]
 html_show_sourcelink = False
+html_show_search_summary = False  # it would be fetched page by page, which browsers refuse where pages are files
 toc_object_entries_show_parents = "hide"  # "update()", not "volatilis.Stream.update()", beside a page
 html_theme_options = {
     "navbar_align": "left",

@@ -83,6 +83,22 @@ def test_one_can_search_and_explore(site: pathlib.Path) -> None:
     assert "moving.svg" in (site / "index.html").read_text(encoding="utf-8")
 
 
+def test_search_finds_from_a_file(site: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    """Opened from a disk, without a server: results come, and nothing complains."""
+    if BROWSER is None:
+        pytest.skip("needs Chromium")
+    with Browser(tmp_path) as browser:
+        browser.open(site / "search.html", "?q=DriftDetector")
+        found = browser.run(
+            """new Promise((done) => { const look = () => { const links = [...document.querySelectorAll('#search-results li a')];
+            if (/finished/i.test(document.getElementById('search-results').textContent)) done(links.map((a) => a.textContent));
+            else setTimeout(look, 50); }; look(); })"""
+        )
+        assert "DriftDetector" in found
+        assert browser.problems == []
+        assert [one for one in browser.requests if not one.startswith(("file:", "data:", "about:"))] == []
+
+
 PAGES = ("index", "reference/commands/run", "results/claims", "theory/model")
 
 
