@@ -44,8 +44,8 @@ _MASKED_LOAD = re.compile(r"^declare <8 x double> @llvm\.masked\.load\.v8f64\.p0
 
 
 # a b + c, rounded once (Boldo & Melquiond 2008): the product and both sums with their errors, the small parts added up with
-# rounding to odd. Beyond where the errors themselves are exact it is the plain product and sum. One function that is called: put in
-# place of every instruction it made kernels seven times as long, and one of them took LLVM a minute.
+# rounding to odd. Beyond where the errors themselves are exact it is the plain product and sum. A function that is called:
+# put in place of every instruction it made kernels seven times as long, and one of them took LLVM a minute.
 _FMA = """
 define internal {double, double} @volatilis_sum(double %a, double %b) alwaysinline {
   %s = fadd double %a, %b
