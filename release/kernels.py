@@ -22,6 +22,8 @@ import volatilis as vl
 from volatilis import catalogue
 from volatilis._compiler import ahead, cache, step_call
 from volatilis._compiler.calls import noting_calls
+from volatilis.estimation.models import Data
+from volatilis.estimation.wagers import misfits_by_wager
 from volatilis.html.explorer.offers import WORLDS, Offer, example_family, example_learner
 
 # Families that the explorer does not show: their parameters are matrices, or they are made of others. A family made of another is
@@ -80,6 +82,8 @@ def rehearse(learner: Any) -> None:
     vl.run(learner, ys, given=given)
     if not family.lacks("predictive_cdf") and not isinstance(learner, vl.PerContext):  # which is checked by context
         vl.check(learner, sequence(learner, 12, seed=2), given=contexts(learner, 12))  # as commands do
+    if isinstance(family, vl.Gaussian):  # a check of one that fits
+        misfits_by_wager(family, 0.1, Data([ys[:3]], [np.zeros(3, dtype=np.uint8)]), 1.0)
     with_gap = ys.astype(float)
     with_gap[2] = np.nan
     vl.run(learner, with_gap, given=given, missing="elapse")

@@ -14,6 +14,7 @@ from volatilis.estimation.errors import prior_errors
 from volatilis.estimation.laws import Deviation, deviations
 from volatilis.estimation.models import P_CS, Data, Measured, as_rows, best, described, first_alike, first_of
 from volatilis.estimation.remedies import Misfit, explain
+from volatilis.estimation.wagers import misfits_by_wager
 from volatilis.families._base import Family
 from volatilis.families._kinds import RECORDS
 from volatilis.learners._base import Learner
@@ -202,7 +203,7 @@ def _misfits(family: Family, data: Data, base: Measured, alpha: float) -> tuple[
         data, base = data.only(concerned), base.only(concerned)
         found, prior = base.deviations(alpha), _prior(family, data, alpha)
     if not found and prior is None:
-        return ()
+        return misfits_by_wager(family, base.p_c, data, alpha)
     return tuple(misfit._replace(sequences=concerned) for misfit in explain(base, data, found, prior, alpha))
 
 

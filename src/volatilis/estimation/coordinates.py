@@ -21,6 +21,7 @@ from volatilis.learners.message_passing import MessagePassing
 
 FARTHEST = {LOG.name: 14.0, LINEAR.name: 20.0, LOGIT.name: 0.0}
 LOWEST_P, HIGHEST_P = 1e-8, 1.0 - 1e-3
+STEADY = 5.0  # times the spread that the prior has: more is growth
 FEW_FAR = 3.0  # times as large as without its outermost hundredth: then a standard deviation tells of few numbers
 NARROWEST = {"spread": 0.5}  # outliers lie wider than what is expected: narrower ones would be numbers that come twice
 FEW = 4  # hypotheses that find roughly where the evidence is highest
@@ -124,6 +125,14 @@ class Point(NamedTuple):
     def log_prior(self, u: np.ndarray) -> float:
         """But for a constant: 0 at the priors' middle."""
         return -0.5 * sum(((x - c.prior_mean) / c.prior_sd) ** 2 for c, x in zip(self.coordinates, u.tolist(), strict=True))
+
+
+def unit_of(template: Learner, spread: float) -> float:
+    """The unit of locations: the data's spread, but where a series grew without end for a while that of its prior."""
+    if not template.family.memory_size() or not {"kappa_0", "alpha_0", "beta_0"} <= set(parameter_places(template)):
+        return spread
+    kappa_0, alpha_0, beta_0 = (value_of(template, name) for name in ("kappa_0", "alpha_0", "beta_0"))
+    return min(spread, STEADY * math.sqrt(beta_0 / max(alpha_0 - 1.0, 0.1) / kappa_0)) if kappa_0 > 0.0 else spread
 
 
 def spread_of(sequences: Sequence[np.ndarray]) -> float:

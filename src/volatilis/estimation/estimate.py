@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from volatilis.estimation import search
-from volatilis.estimation.coordinates import Point, coordinates_of, spread_of
+from volatilis.estimation.coordinates import Point, coordinates_of, spread_of, unit_of
 from volatilis.estimation.environment import METHODS, Environment, Environments, Estimate, Profile
 from volatilis.estimation.evidence import Data, Evidence
 from volatilis.estimation.observed import (
@@ -25,7 +25,7 @@ from volatilis.estimation.observed import (
 )
 from volatilis.estimation.unknowns import Unknowns
 from volatilis.estimation.unseen import cautious
-from volatilis.estimation.words import PRIOR_SHARE, notes_of, warnings_of
+from volatilis.estimation.words import PRIOR_SHARE, notes_of, warnings_of, without_digits
 from volatilis.learners._grids import Unknown
 from volatilis.running.drivers import OBSERVE, RESET
 
@@ -140,10 +140,14 @@ class Found(NamedTuple):
             method=self.method,
             priors=tuple(one.prior_text() for one in point.coordinates) if self.method == "map" else (),
             notes=(*self.model.notes, *(notes_of(point, peak, self.evidence, self.method) if searched else ())),
-            warnings=tuple(warnings_of(point, peak)) if searched else (),
+            warnings=(*warnings_of(point, peak), *self._without_digits()) if searched else (),
             profile_of=lambda name, count: _profile(values, point, peak, name, count),
         )
         return cautious(found, learner) if searched else found
+
+    def _without_digits(self) -> Iterator[str]:
+        family = self.model.template.family
+        return without_digits(family, [family.as_observed(one) for one in self.data.sequences()])
 
     def _is_prior(self, i: int) -> bool:
         """Whether what is known of a parameter is the weak prior's, which is a parabola."""
@@ -161,7 +165,7 @@ def _found(observed: Observed, method: str, workers: int | None) -> Found:
     _check_data(model, data)
     sequences = data.sequences()
     template = model.from_data(sequences)
-    spread = spread_of([template.family.as_observed(one) for one in sequences])
+    spread = unit_of(template, spread_of([template.family.as_observed(one) for one in sequences]))
     point = Point(coordinates_of(template, model.unknown, spread), template)
     evidence = Evidence(point.learner, data, workers)
 

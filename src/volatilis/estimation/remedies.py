@@ -58,8 +58,8 @@ def explain(base: Measured, data: Data, found: list[Deviation], prior: Deviation
     same = best(family, p_cs, few)
     if prior is None and not same.deviations(alpha):
         return [_misfit(_chief(found, laws.CHANGES), base, data, _nothing_wrong(same, base))]
-    suggested = _suggested(family, few)
-    other = best(suggested, p_cs, few) if suggested != family else same
+    likely = suggested(family, few)
+    other = best(likely, p_cs, few) if likely != family else same
     left = other.deviations(alpha)
     if not left:
         remedy, kinds = _nothing_wrong(other, base), {one.kind for one in found}
@@ -75,7 +75,7 @@ def explain(base: Measured, data: Data, found: list[Deviation], prior: Deviation
     return [*misfits, _misfit(fault, base, data, _other_family(fault, family))]
 
 
-def _suggested(family: Family, data: Data) -> Family:
+def suggested(family: Family, data: Data) -> Family:
     """The same family where the observations have no moments that a parameter could be: beyond 1e154 squares overflow."""
     with np.errstate(all="ignore"), contextlib.suppress(ValueError):
         return family.plausible(data.observed())

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
 from volatilis.estimation.coordinates import Point
 from volatilis.estimation.evidence import Evidence
 from volatilis.estimation.search import DROP, STEEP, Peak
+from volatilis.families._regression import far_for_noise
 
 TOGETHER = 0.97  # a correlation that leaves only a combination of two known
 PRIOR_SHARE = 0.75  # of a prior's standard deviation: an error above it comes from the prior
@@ -33,6 +35,23 @@ def warnings_of(point: Point, peak: Peak) -> Iterator[str]:
     for i, one in enumerate(point.coordinates):
         if one.name == "p_c" and one.natural(float(peak.low[i])) > OFTEN:
             yield f"changes: {_often(point, peak)}"
+
+
+def without_digits(family: Any, sequences: Sequence[np.ndarray]) -> Iterator[str]:
+    """Where an autoregression grew so far that its noise is rounded away: then no estimate is right."""
+    while not hasattr(family, "order") and hasattr(family, "family"):
+        family = family.family
+    values = [one for one in sequences if one.dtype.kind == "f" and one.ndim == 1]
+    if not hasattr(family, "order") or not values:
+        return
+    noise, most = far_for_noise(values, family.order)
+    largest = max(float(np.abs(one).max(initial=0.0)) for one in values)
+    if largest > most:
+        yield (
+            f"growth: observations reach {largest:.3g}, where neighbouring numbers are {np.spacing(largest):.2g} apart, while "
+            f"the noise is about {noise:.2g}: it is rounded away, and the estimates are not right. Take observations beyond "
+            f"{10.0 ** math.floor(math.log10(most)):g} as missing, or leave out the stretches that grow without end"
+        )
 
 
 def _often(point: Point, peak: Peak) -> str:

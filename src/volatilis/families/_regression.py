@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,6 +18,10 @@ from volatilis.families._observations import noise_scale
 from volatilis.families._wishart import add_outer_product, degrees_of_freedom
 from volatilis.families.gaussian_unknown_variance import ENOUGH
 from volatilis.special import log, log_minus_digamma
+
+GROWN = 30.0  # times as far as the middle half of the observations, or as large as the noise: then a series has grown
+COARSE = 0.02  # of the noise: the distance of neighbouring numbers beyond which it is rounded away
+MOST_WINDOWS = 1000  # more would not say more
 
 
 @compiled_function
@@ -120,3 +125,57 @@ def least_squares(sequences: Sequence[np.ndarray]) -> tuple[float, float, float]
     left = [one[:, 0] - one[:, 1:] @ b for one in sequences]
     v = (noise_scale(np.concatenate([np.diff(one) for one in left])) or 1.0) ** 2
     return max(float(np.mean(b * b)), v / (float(np.mean(x * x)) or 1.0)), v, float(np.mean(y - x @ b))
+
+
+class Stable(NamedTuple):
+    """What windows of a series say that grows without end for a while: where it is otherwise, roughly, and the noise."""
+
+    level: float
+    spread: float
+    v: float
+
+
+def without_growth(sequences: Sequence[np.ndarray], order: int) -> Stable | None:
+    """Of series in which coefficients beyond 1 let observations grow; None where they do not, so that moments tell enough.
+
+    Each window has a regression of its own on its past. Medians over windows know nothing of how far the few that grow reach.
+    """
+    v, center = _windows(sequences, order)
+    if not v.size:
+        return None
+    noise, centers = float(np.median(v)), center[np.isfinite(center)]
+    values = np.concatenate(sequences)
+    low, middle, high = np.quantile(values, (0.25, 0.5, 0.75))
+    grows = float(np.std(values)) > GROWN * max(float(high - low), math.sqrt(noise))
+    grows = grows or noise_scale(np.concatenate([np.diff(y) for y in sequences])) > GROWN * math.sqrt(noise) > 0.0
+    if not (grows and noise > 0.0):
+        return None
+    level = float(np.median(centers)) if centers.size else float(middle)
+    around = 1.4826 * float(np.median(np.abs(centers - level))) if centers.size else 0.0
+    return Stable(level, max(around, math.sqrt(noise)), noise)
+
+
+def far_for_noise(sequences: Sequence[np.ndarray], order: int) -> tuple[float, float]:
+    """The noise where it is smallest, and how large numbers may be that have digits left for it; NaN where that is not known."""
+    v, _ = _windows(sequences, order)
+    noise = math.sqrt(float(np.quantile(v, 0.1))) if v.size else 0.0
+    return (noise, COARSE * noise / float(np.finfo(float).eps)) if noise > 0.0 else (math.nan, math.nan)
+
+
+def _windows(sequences: Sequence[np.ndarray], order: int) -> tuple[np.ndarray, np.ndarray]:
+    """`_regressed` of windows one after the other."""
+    length = 4 * (order + 2)
+    windows = [y[at : at + length + order] for y in sequences for at in range(0, len(y) - length - order + 1, length)]
+    found = [_regressed(y, order) for y in windows[:: 1 + len(windows) // MOST_WINDOWS]]
+    return np.array([one[0] for one in found]), np.array([one[1] for one in found])
+
+
+def _regressed(y: np.ndarray, order: int) -> tuple[float, float]:
+    """Of one window the variance that its past leaves, and where it would settle: NaN where it would not, or anywhere."""
+    unit = float(np.abs(y).max()) or 1.0
+    x = np.stack([np.full(len(y) - order, 1.0), *(y[order - k - 1 : len(y) - k - 1] / unit for k in range(order))], axis=1)
+    b = np.linalg.lstsq(x, y[order:] / unit, rcond=None)[0]
+    left = (y[order:] / unit - x @ b) * unit
+    away = 1.0 - float(b[1:].sum())
+    center = unit * float(b[0]) / away if abs(b[1:]).sum() < 1.0 and away > 0.1 else math.nan
+    return float(left @ left) / (len(left) - order - 1), center

@@ -14,6 +14,7 @@ from volatilis.families._base import AcceptedNumbers
 from volatilis.families._chains import ChainTuple, chain
 from volatilis.families._kinds import AnyFamily, FamilyRecord
 from volatilis.families._observations import level_and_spread, noise_scale, real_observations
+from volatilis.families._regression import without_growth
 from volatilis.families.gaussian import Location
 from volatilis.families.gaussian_unknown_variance import ENOUGH, PriorWeight
 from volatilis.families.linear_regression import LinearRegression, OtherWeight, Shape
@@ -85,8 +86,9 @@ class AutoRegression(ChainTuple):
 
     @python_only
     def plausible(self, sequences: Sequence[np.ndarray]) -> AutoRegression:
-        mean, spread = level_and_spread(np.concatenate(sequences))
-        v = (noise_scale(np.concatenate([np.diff(y) for y in sequences])) or 1.0) ** 2
+        stable = without_growth(sequences, self.order)
+        mean, spread = level_and_spread(np.concatenate(sequences)) if stable is None else stable[:2]
+        v = (noise_scale(np.concatenate([np.diff(y) for y in sequences])) or 1.0) ** 2 if stable is None else stable.v
         return AutoRegression(self.order, v / max(spread * spread - v, v), ENOUGH, (ENOUGH - 1.0) * v, mean, v / (USUAL * USUAL))
 
     @python_only
