@@ -16,7 +16,6 @@ from volatilis._core.fields import Rule
 from volatilis._core.records import LOG, Range
 from volatilis.families._base import Beliefs, Observation
 from volatilis.special import (
-    FAR,
     ROUNDING,
     TURN,
     bessel_summary,
@@ -24,10 +23,7 @@ from volatilis.special import (
     cosine_and_sine,
     direction,
     exp_in_range,
-    far_bessel,
-    far_summary,
     fma,
-    near_bessel,
 )
 from volatilis.special.bessel import NODES as EIGHT
 from volatilis.special.bessel import WEIGHTS as OF_EIGHT
@@ -66,45 +62,6 @@ def set_vector(beliefs: Beliefs, i: int, c: float, s: float) -> None:
     beliefs.chi[S, i] = s
     beliefs.chi[LENGTH, i] = length
     beliefs.chi[SQUARE, i], beliefs.chi[GAP, i], beliefs.chi[SHARE, i] = bessel_summary(length)
-
-
-@compiled_function
-def length_after(beliefs: Beliefs, i: int, c: float, s: float, kappa: float) -> float:
-    """R', the length with the unit vector (c, s) taken in kappa times."""
-    x, z = fma(kappa, c, beliefs.chi[C, i]), fma(kappa, s, beliefs.chi[S, i])
-    return math.sqrt(x * x + z * z)
-
-
-@compiled_function
-def count_far(lengths: np.ndarray, n: int) -> int:
-    """How many come before the first, in eights, whose Bessel functions are from the power series."""
-    first = n
-    for i in range(n):
-        place = i if lengths[i] < FAR else n
-        first = place if place < first else first
-    return first & -8
-
-
-@compiled_function
-def taken_in(beliefs: Beliefs, i: int, c: float, s: float, kappa: float, after: float) -> tuple[float, float]:
-    """(ratio, exponent) with I0(R') / I0(R) = sqrt(ratio) e^(exponent + kappa); after is R'."""
-    ratio, exponent = taken_in_far(beliefs, i, c, s, kappa, after)
-    bessel = near_bessel(after if after < FAR else FAR)
-    ratio = bessel * bessel / beliefs.chi[SQUARE, i] if after < FAR else ratio
-    return ratio, (exponent - after if after < FAR else exponent)
-
-
-@compiled_function
-def taken_in_far(beliefs: Beliefs, i: int, c: float, s: float, kappa: float, after: float) -> tuple[float, float]:
-    """The same where R' is 16 or more.
-
-    The exponent R' - kappa - R is -2 kappa (R - (C, S) . (c, s)) / (R' + kappa + R): the difference itself would lose digits.
-    """
-    square = beliefs.chi[SQUARE, i]
-    common = 1.0 / ((after if after > FAR else FAR) * square)  # one division for both
-    bessel = far_bessel(common * square)
-    above, below = aside_parts(beliefs.chi[C, i], beliefs.chi[S, i], beliefs.chi[LENGTH, i], c, s, 1.0)
-    return bessel * bessel * common, -2.0 * kappa * above / (below * (after + kappa + beliefs.chi[LENGTH, i]))
 
 
 @compiled_function
@@ -211,22 +168,6 @@ def merge_vectors(beliefs: Beliefs, i: int, j: int, a: float, b: float) -> None:
     factor = concentration(length, squared_gap / (1.0 + length)) / (length if length > 0.0 else 1.0)
     set_vector(beliefs, i, factor * c, factor * s)
     beliefs.nu[i] = a * beliefs.nu[i] + b * beliefs.nu[j]
-
-
-@compiled_function
-def take_in_all(beliefs: Beliefs, n: int, c: float, s: float, kappa: float) -> None:
-    """`VonMises.absorb_all` of an observation in direction (c, s)."""
-    chi = beliefs.chi
-    for i in range(n):
-        chi[C, i] = fma(kappa, c, chi[C, i])
-        chi[S, i] = fma(kappa, s, chi[S, i])
-        chi[LENGTH, i] = math.sqrt(chi[C, i] * chi[C, i] + chi[S, i] * chi[S, i])
-        beliefs.nu[i] += 1.0
-    far = count_far(chi[LENGTH], n)
-    for i in range(far):
-        chi[SQUARE, i], chi[GAP, i], chi[SHARE, i] = far_summary(1.0 / chi[LENGTH, i])
-    for i in range(far, n):
-        chi[SQUARE, i], chi[GAP, i], chi[SHARE, i] = bessel_summary(chi[LENGTH, i])
 
 
 def constants_of(kappa: float, mu_0: float, kappa_0: float, period: float) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -26,20 +25,16 @@ from volatilis.families._circular import (
     cdf_from_antipode,
     chord_variance,
     constants_of,
-    count_far,
     invalid_vectors,
-    length_after,
     merge_vectors,
     pooled_gap,
     pooled_vector,
     reach,
     set_vector,
-    take_in_all,
-    taken_in,
-    taken_in_far,
     unit_vector,
     vectors_apart,
 )
+from volatilis.families._circular_step import take_in_all, taken_in_by, weigh_by_vectors
 from volatilis.families._kinds import FamilyRecord, FamilyTuple, family
 from volatilis.families._laws import CircularLaw
 from volatilis.families._observations import noise_scale, real_observations
@@ -113,24 +108,16 @@ class VonMises(FamilyTuple):
     def log_predictive(self, beliefs: Beliefs, i: int, y: float) -> float:
         """log of I0(R') / (period I0(kappa) I0(R)), R' the length of (C, S) with y taken in."""
         c, s = unit_vector(y, self.period)
-        ratio, exponent = taken_in(beliefs, i, c, s, self.kappa, length_after(beliefs, i, c, s, self.kappa))
+        ratio, exponent = taken_in_by(beliefs, i, c, s, self.kappa)
         return 0.5 * log(ratio) + exponent + self.log_unit
 
     def predictives(self, beliefs: Beliefs, w: np.ndarray, n: int, y: float, out: np.ndarray) -> tuple[float, float]:
         c, s = unit_vector(y, self.period)
-        for i in range(n):
-            out[i] = length_after(beliefs, i, c, s, self.kappa)
-        far = count_far(out, n)
-        for i in range(far):
-            ratio, exponent = taken_in_far(beliefs, i, c, s, self.kappa, out[i])
-            out[i] = w[i] * (math.sqrt(ratio) * exp_in_range(exponent))
-        for i in range(far, n):
-            ratio, exponent = taken_in(beliefs, i, c, s, self.kappa, out[i])
-            out[i] = w[i] * (math.sqrt(ratio) * exp_in_range(exponent))
+        weigh_by_vectors(beliefs, w, n, c, s, self.kappa, out)
         evidence, scale = total(out, n), self.log_unit
         if evidence < 1e-6:  # nobody expected y: again, in units of the likeliest
             for i in range(n):
-                ratio, exponent = taken_in(beliefs, i, c, s, self.kappa, length_after(beliefs, i, c, s, self.kappa))
+                ratio, exponent = taken_in_by(beliefs, i, c, s, self.kappa)
                 out[i] = 0.5 * log(ratio) + exponent if w[i] > 0.0 else -np.inf
             top = largest(out, n)
             for i in range(n):
