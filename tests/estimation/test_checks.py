@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import volatilis as vl
 from volatilis.estimation import check_model
 from volatilis.estimation.angles import wrapping
-from volatilis.estimation.laws import added, sums_of
+from volatilis.estimation.laws import added, at_least, sums_of
 
 T = 800
 WORLD = vl.Gaussian(sigma=1.0, mu_0=0.0, sigma_0=5.0)
@@ -267,3 +268,19 @@ def test_angles_of_another_unit_than_the_period(unit: float, period: float, said
     (misfit,) = vl.check(vl.Merge(vl.VonMises(8.0, period=period), 0.1, 20), y).misfits
     assert misfit.kind == "angles"
     assert said in str(misfit)
+
+
+def test_the_tail_of_a_count_is_that_of_scipy() -> None:
+    for count, n, p in (
+        (0, 10, 0.3),
+        (1, 10, 0.3),
+        (7, 10, 0.3),
+        (10, 10, 0.3),
+        (11, 10, 0.3),
+        (-2, 5, 0.1),
+        (3, 5, 1.0),
+        (2, 5, 0.0),
+    ):
+        assert at_least(count, n, p) == pytest.approx(stats.binom.sf(count - 1, n, p), rel=1e-12)
+    for count, p in ((1030, 1e-3), (1200, 1e-3), (900_000, 0.9), (998_800, 1 - 1e-3), (999_500, 1 - 1e-3)):
+        assert at_least(count, 1_000_000, p) == pytest.approx(stats.binom.sf(count - 1, 1_000_000, p), rel=1e-9)

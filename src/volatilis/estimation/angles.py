@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from volatilis.estimation.laws import at_least
 from volatilis.families._observations import noise_scale
 
 PERIODS = (360.0, 2.0 * math.pi, 180.0, math.pi, 24.0)
@@ -60,14 +61,12 @@ def _sector(values: np.ndarray, start: float, period: float) -> np.ndarray:
 
 
 def _test(differences: np.ndarray, period: float) -> Wrapping | None:
-    from scipy.stats import binom
-
     apart = np.abs(differences)
     noise = noise_scale(np.minimum(apart, period - apart))
     near = min(1.5 * math.sqrt(2.0) * noise / period, 0.15)
     far = apart > 0.5 * period
     wrapped = far & (period - apart < near * period)
-    p_value = float(binom.sf(wrapped.sum() - 1, far.sum(), min(6.0 * near * near + 0.01, 1.0)))
+    p_value = at_least(int(wrapped.sum()), int(far.sum()), min(6.0 * near * near + 0.01, 1.0))
     if wrapped.sum() < 5 or p_value > 1e-3:
         return None
     return Wrapping(period, int(far.sum()), int(wrapped.sum()), p_value)

@@ -153,10 +153,8 @@ def _dispersion(sums: Sums) -> Deviation | None:
 
 def _tails(sums: Sums) -> Deviation | None:
     """Too many beyond one of the levels: the most improbable, times their number."""
-    from scipy.stats import binom
-
     at_levels = [
-        Deviation(TAILS, count / sums.n, level, len(LEVELS) * float(binom.sf(count - 1, sums.n, level)))
+        Deviation(TAILS, count / sums.n, level, len(LEVELS) * at_least(count, sums.n, level))
         for count, level in zip(sums.tails, LEVELS, strict=True)
         if count > 2.0 * sums.n * level + 1.0
     ]
@@ -172,23 +170,33 @@ def _correlation(sums: Sums) -> Deviation | None:
 
 def _changes(sums: Sums) -> Deviation | None:
     """The sum of probabilities varies less than the number of changes, which is binomial: so its tail is an upper bound."""
-    from scipy.stats import binom
-
     if sums.steps == 0 or 0.5 * sums.expected < sums.found < 2.0 * sums.expected:
         return None
     p_c = sums.expected / sums.steps
     more = sums.found > sums.expected
-    p_value = binom.sf(math.floor(sums.found) - 1, sums.steps, p_c) if more else binom.cdf(math.ceil(sums.found), sums.steps, p_c)
-    return Deviation(CHANGES, sums.found / sums.steps, p_c, 2.0 * float(p_value))
+    if more:
+        p_value = at_least(math.floor(sums.found), sums.steps, p_c)
+    else:
+        p_value = at_least(sums.steps - math.ceil(sums.found), sums.steps, 1.0 - p_c)  # so many steps without a change
+    return Deviation(CHANGES, sums.found / sums.steps, p_c, 2.0 * p_value)
+
+
+def at_least(count: int, n: int, p: float) -> float:
+    """P(X >= count) of a binomial X. By the incomplete beta function: importing SciPy's distributions takes half a second."""
+    from scipy.special import betainc
+
+    if count <= 0:
+        return 1.0
+    return 0.0 if count > n else float(betainc(count, n - count + 1.0, p))
 
 
 def _twice(sums: Sums) -> Deviation | None:
     """An outlier looks like a change, and what follows it like a change back. Two true changes in a row are rare, and Poisson."""
-    from scipy.stats import poisson
-
     if sums.twice < 2.0 * sums.expected_twice + 1.0:
         return None
-    p_value = float(poisson.sf(math.floor(sums.twice) - 1, sums.expected_twice))
+    from scipy.special import gammainc
+
+    p_value = float(gammainc(math.floor(sums.twice), sums.expected_twice))
     return Deviation(BACK, sums.twice / sums.steps, sums.expected_twice / sums.steps, p_value)
 
 
@@ -202,21 +210,21 @@ def _trend(sums: Sums) -> Deviation | None:
 
 def _drift(sums: Sums) -> Deviation | None:
     """Errors of ten observations in a row that hang together, less than neighbours must to be seen: a slow wave, a ramp."""
-    from scipy.special import gammaincc
-
     if STRETCH * sums.stretches < FEWEST or sums.slow < SLOW * sums.stretches:
         return None
+    from scipy.special import gammaincc
+
     return Deviation(DRIFT, sums.slow / sums.stretches, 1.0, float(gammaincc(0.5 * sums.stretches, 0.5 * sums.slow)))
 
 
 def _shape(sums: Sums) -> Deviation | None:
     """Some parts of the predictions hold too many and others too few, whatever their width: Pearson's test. Tells the worst."""
-    from scipy.special import gammaincc
-
     expected = sums.n / PARTS
     excess = np.array(sums.parts) / expected - 1.0
     if sums.n < FEWEST_IN_PARTS or math.sqrt(float(np.mean(excess**2))) < UNEVEN:
         return None
+    from scipy.special import gammaincc
+
     worst = int(np.argmax(np.abs(excess)))
     p_value = float(gammaincc(0.5 * (PARTS - 1), 0.5 * expected * float(np.sum(excess**2))))
     return Deviation(SHAPE, sums.parts[worst] / sums.n, 1.0 / PARTS, p_value)
