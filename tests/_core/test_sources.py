@@ -27,10 +27,10 @@ print(sweep(Plan("plan", (cell,), seeds=2), sys.argv[1], progress=shares.append)
 TUNE = """
 import sys
 from volatilis.paper import tuned
-from volatilis.paper.settings import GAUSSIAN, Environment, Size
+from volatilis.paper.settings import GAUSSIAN, Size, TaskSetting
 tuned.TUNED = {GAUSSIAN: {name: tuned.TUNED[GAUSSIAN][name] for name in ("VarSMiLe", "Leaky")}}
 size, shares = Size("tiny", 2, 120, 160, (1, 60), (1, 60), 3, 1, 100, 1, 80, 3), []
-print(tuned.tune_all([Environment(GAUSSIAN, 1.0, 0.1)], size, sys.argv[1], progress=shares.append), shares[0])
+print(tuned.tune_all([TaskSetting(GAUSSIAN, 1.0, 0.1)], size, sys.argv[1], progress=shares.append), shares[0])
 """
 
 
