@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import gc
+import itertools
 import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -89,14 +90,23 @@ def _machine() -> Any:
     )
 
 
+LOOKED_AFTER = 16  # compilations, each of which leaves about 20 MB that only the collector finds
+_compilations = itertools.count(1)
+
+
 @contextlib.contextmanager
 def no_garbage_collection() -> Iterator[None]:
-    """Numba makes objects by the hundred thousand, and keeps them: looking for garbage among them takes a fifth of the time."""
+    """Numba makes objects by the hundred thousand, and keeps them: looking for garbage among them takes a fifth of the time.
+
+    A process that compiles many kernels looks now and then, lest it grows by gigabytes.
+    """
     enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
+        if enabled and next(_compilations) % LOOKED_AFTER == 0:
+            gc.collect()
         if enabled and gc.get_freeze_count() == 0:  # all count as old objects now, so that the next look leaves them out
             gc.freeze()
             gc.unfreeze()
