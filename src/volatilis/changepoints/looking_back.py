@@ -64,7 +64,7 @@ def changes(
     observed, absent = learner.family.observations(values) if given is None else learner.family.observations(values, given)
     learner.check_observations(observed)
     found = look_back_over(learner, observed, absent, step_events(absent, reset, missing), index)
-    warn_of_mismatch(learner, observed[~absent], absent[~absent], found.log_p_0)  # which has the observed steps alone
+    warn_of_mismatch(learner, observed, absent, found.log_p_0)
     return found
 
 

@@ -152,7 +152,10 @@ def warn_of_mismatch(
             f"the period is contradicted: observations reach from {lowest.min():.4g} to {highest.max():.4g}, {turns:.3g} times "
             f"the period {family.circumference():.6g} of {family!r}; give theirs (period=360 for degrees), or bring them into one"
         )
-    count = np.count_nonzero(log_p_0[~absent] < np.log(IMPOSSIBLE) - log_volume)
+    log_p_0 = log_p_0[~absent] if log_p_0.size == absent.size else log_p_0  # looking back has it of the observed steps alone
+    if np.ndim(log_volume) and log_volume.size != log_p_0.size:
+        log_volume = log_volume.max()
+    count = np.count_nonzero(log_p_0 < np.log(IMPOSSIBLE) - log_volume)
     if count > MANY * len(seen):
         spans = " and ".join(f"from {low:.4g} to {high:.4g}" for low, high in list(zip(lowest, highest, strict=True))[:3])
         _warn(

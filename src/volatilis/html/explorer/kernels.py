@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -96,8 +97,17 @@ def layout(pair: Pair) -> Json:
     wide = example_learner(offers()[pair.learner], other, FEW)
     assert wide is not None
     few, many, wider = pair.example.init(0), _roomy(pair.more), wide.init(0)
-    learner = _node(pair.example, pair.more, wide, family)
-    return {"learner": learner, "state": _node(few, many, wider, family)}
+    room = _room(few, many)
+    return {"learner": _node(pair.example, pair.more, wide, family, room), "state": _node(few, many, wider, family, room)}
+
+
+def _room(few: Any, many: Any) -> int:
+    """How many hypotheses there is room for: the least length that differs where there is room for more of them."""
+    if isinstance(few, tuple):
+        return min((_room(one, other) for one, other in zip(few, many, strict=True)), default=sys.maxsize)
+    if isinstance(few, np.ndarray):
+        return min((a for a, b in zip(few.shape, many.shape, strict=True) if a != b), default=sys.maxsize)
+    return sys.maxsize
 
 
 def _one_more(name: str) -> dict[str, float]:
@@ -110,17 +120,18 @@ def _roomy(learner: Learner) -> Any:
     return learner.grow(state) if learner.grows() else state
 
 
-def _node(value: Any, more: Any, wide: Any, family: Family) -> Json:
+def _node(value: Any, more: Any, wide: Any, family: Family, room: int) -> Json:
     if isinstance(value, tuple):
         names = getattr(value, "_fields", tuple(map(str, range(len(value)))))
         node: dict[str, Json] = {
-            name: _node(one, other, third, family) for name, one, other, third in zip(names, value, more, wide, strict=True)
+            name: _node(one, other, third, family, room) for name, one, other, third in zip(names, value, more, wide, strict=True)
         }
         return {"fields": node, "prior": _is_prior(value, family)} if isinstance(value, Beliefs) else {"fields": node}
     if isinstance(value, np.ndarray):
         size = zip(value.shape, more.shape, wide.shape, strict=True)
         shape: list[Json] = [
-            "room" if a != b else {"k": a - int(WORLDS["categorical"]["k"].value)} if a != c else a for a, b, c in size
+            {"rooms": a // room} if a != b else {"k": a - int(WORLDS["categorical"]["k"].value)} if a != c else a
+            for a, b, c in size
         ]
         begins = value.ravel().tolist() if value.any() and all(isinstance(one, int) for one in shape) else None
         return {"array": value.dtype.str[1:], "shape": shape, "begins": begins}

@@ -137,9 +137,9 @@ class Runner {
         this._layState(one, into[name]);
         if (one.prior) this.banks.push(into[name]);
       } else if (one.array) {
-        const shape = one.shape.map((d) => (d === "room" ? this.room : typeof d === "object" ? d.k + this.categories : d));
+        const shape = one.shape.map((d) => (d.rooms ? d.rooms * this.room : typeof d === "object" ? d.k + this.categories : d));
         into[name] = this.words.array(one.array, shape, one.begins);
-        into[name].grows = one.shape.includes("room");
+        into[name].grows = one.shape.some((d) => d.rooms);
       } else {
         this.words[one.number](one.value);
         into[name] = one.value;
@@ -186,7 +186,7 @@ class Runner {
       for (const one of Object.values(part)) {
         if (one.grows) {
           const old = this.memory.view({ ...one }).slice();
-          one.shape = one.shape.map((d, i) => (i === one.shape.length - 1 ? this.room : d));
+          one.shape = one.shape.map((d, i) => (i === one.shape.length - 1 ? 2 * d : d));
           one.length *= 2;
           one.place = this.memory.take(one.length * 8);
           const view = this.memory.view(one);
