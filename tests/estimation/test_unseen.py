@@ -1,6 +1,6 @@
-"""Where no change was seen: no changes are found in noise, and a large one that comes later is followed."""
+"""Where no change was seen, learners reckon with large ones, in every family; and shapes of arrays that are no sequences."""
 
-from __future__ import annotations
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,37 +8,27 @@ import pytest
 import volatilis as vl
 
 
-@pytest.mark.parametrize(("length", "seeds"), [(100, range(120, 130)), (600, range(6)), (3000, range(1))])
-def test_noise_has_no_changes(length: int, seeds: range) -> None:
-    """With the values of highest evidence, most series of 600 had some, and all of 3,000."""
-    found = []
-    for seed in seeds:
-        y = np.random.default_rng(seed).normal(20.0, 1.0, length)
-        environment = vl.estimate(y, vl.Gaussian, check=False)
-        assert environment.p_c <= 1.0 / length
-        assert any("no change to learn from" in note for note in environment.notes)
-        found.append(len(vl.changes(y, vl.ExactBayes(environment.family, environment.p_c)).points))
-    assert sum(found) <= 1  # of all series: with p_c = 1 / T one may have a change
+@pytest.mark.parametrize(
+    ("family", "before", "after", "level"),
+    [
+        (vl.Poisson, lambda rng, n: rng.poisson(3.0, n), lambda rng, n: rng.poisson(12.0, n), 12.0),
+        (vl.Bernoulli, lambda rng, n: 1 * (rng.random(n) < 0.1), lambda rng, n: 1 * (rng.random(n) < 0.9), 0.9),
+        (vl.Exponential, lambda rng, n: rng.exponential(1.0, n), lambda rng, n: rng.exponential(10.0, n), 0.1),
+    ],
+)
+def test_a_large_change_is_followed(family: Any, before: Any, after: Any, level: float) -> None:
+    """It was not: the prior of highest evidence for 200 alike observations expects no other level (mean 5.9 after 20 at 12)."""
+    rng = np.random.default_rng(2)
+    found = vl.estimate(before(rng, 200), family)
+    assert any("no change to learn from" in note for note in found.notes)
+    mean = vl.run(vl.Merge(found.family, found.p_c, 20), np.concatenate([before(rng, 200), after(rng, 40)])).mean
+    way = abs(mean[[219, 239]] - level) / abs(mean[199] - level)
+    assert way[0] < 0.35  # what is left of the way to the new level after 20 observations
+    assert way[1] < 0.15  # and after 40
 
 
-def test_a_step_after_a_quiet_log_is_followed_at_once() -> None:
-    rng = np.random.default_rng(1)
-    quiet = vl.estimate(rng.normal(20.0, 1.0, 1000), vl.Gaussian, check=False)
-    trace = vl.run(
-        vl.Merge(quiet.family, quiet.p_c, n=20), np.concatenate([rng.normal(20.0, 1.0, 300), rng.normal(28.0, 1.0, 50)])
-    )
-    assert trace.adaptation_rate[300] > 0.9
-    assert abs(trace.mean[-1] - 28.0) < 0.5
-
-
-def test_changes_that_were_seen_and_starts_that_tell_their_size_are_kept() -> None:
-    family = vl.Gaussian(2.0, 30.0, 9.0)
-    seen = vl.estimate(vl.ChangingEnvironment(family, 0.05).sample(400, seed=1).y, vl.Gaussian, check=False)
-    assert seen.p_c == seen["p_c"].value
-    assert seen.family.sigma_0 == seen["sigma_0"].value
-    blocks = [
-        np.random.default_rng(k).normal(30.0 + 9.0 * z, 2.0, 10) for k, z in enumerate(np.random.default_rng(9).normal(size=40))
-    ]
-    still = vl.estimate(blocks, vl.Gaussian, check=False)
-    assert still.p_c <= 1.0 / 400
-    assert still.family.sigma_0 == still["sigma_0"].value
+def test_rows_that_are_too_short_to_be_sequences() -> None:
+    y = np.random.default_rng(0).normal(size=400)
+    with pytest.raises(ValueError, match=r"shape \(400, 1\) is 400 sequences, one for each row, of 1: .* y.ravel\(\)"):
+        vl.estimate(y[:, None], vl.Gaussian)
+    assert vl.estimate(y.reshape(2, 200), vl.Gaussian).sequences == 2

@@ -17,6 +17,8 @@ from volatilis.running.arguments import step_events
 from volatilis.running.drivers import ELAPSE, OBSERVE, RESET
 from volatilis.running.pieces import ReadoutPieces
 
+SHORTEST = 3  # rows of an array that are sequences, not observations of one
+
 
 def is_auto(family: object) -> bool:
     """Whether the observations are to say which families are compared."""
@@ -129,6 +131,11 @@ def _sequences(ys: object, dimensions: int) -> tuple[list[Any], bool]:
     if ys is None or (np.ndim(ys) == 0 and not hasattr(ys, "__iter__")):  # type: ignore[arg-type]
         raise TypeError(f"estimate: {ys!r} is no sequence of observations; a list or an array is accepted, or several of them")
     if isinstance(ys, np.ndarray):
+        if ys.ndim > dimensions and len(ys) > 1 and ys.shape[1] < SHORTEST:
+            raise ValueError(
+                f"an array of shape {ys.shape} is {len(ys):,} sequences, one for each row, of {ys.shape[1]}: "
+                "too short to tell anything; give y.ravel() for one sequence, y.T for sequences in columns"
+            )
         return (list(ys), True) if ys.ndim > dimensions else ([ys], False)
     entries = list(ys)  # type: ignore[call-overload]
     deep = [np.ndim(one) for one in entries[:1] if one is not None]

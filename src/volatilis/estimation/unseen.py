@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import partial
 
 from volatilis.estimation.environment import Environment
 from volatilis.estimation.words import OFTEN
@@ -35,29 +36,49 @@ def saw_no_change(found: Environment) -> bool:
     return p_c.value > OFTEN >= p_c.low or (small and p_c.high > VAGUE * p_c.low)
 
 
-def with_rare_changes(learner: Learner, p_c: float, observations: int) -> Learner:
-    """The learner with changes that are rare and, of levels in Gaussian noise, large."""
-    places = parameter_places(learner)
-    rare = {"p_c": min(p_c, 1.0 / observations)}
-    if {"sigma", "sigma_0"} <= set(places):
-        sigma, sigma_0 = value_of(learner, "sigma"), value_of(learner, "sigma_0")
+def large_changes(learner: Learner, p_c: float) -> dict[str, float]:
+    """The parameters of the prior with which changes are large, so far as they are known by name.
+
+    Levels in Gaussian noise lie ten times as far apart as the noise is wide; rates of counts and of waiting times have a spread
+    of their own size around the same mean; probabilities and directions may be any.
+    """
+    names, value = set(parameter_places(learner)), partial(value_of, learner)
+    if {"sigma", "sigma_0"} <= names:
+        sigma, sigma_0 = value("sigma"), value("sigma_0")
         sigma = math.hypot(sigma, sigma_0) if p_c > OFTEN else sigma  # levels that hardly last are noise
-        rare |= {"sigma": sigma, "sigma_0": max(sigma_0, WIDE * sigma)}
-        if "spread" in places:  # outliers, whose unit the prior is, stay where they were
-            rare["spread"] = value_of(learner, "spread") * math.hypot(sigma, sigma_0) / math.hypot(sigma, rare["sigma_0"])
-    return with_values(learner, rare)
+        large = {"sigma": sigma, "sigma_0": max(sigma_0, WIDE * sigma)}
+        if "spread" in names:  # outliers, whose unit the prior is, stay where they were
+            large["spread"] = value("spread") * math.hypot(sigma, sigma_0) / math.hypot(sigma, large["sigma_0"])
+        return large
+    if {"shape", "rate"} <= names:
+        shape = min(value("shape"), 1.0)
+        return {"shape": shape, "rate": value("rate") * shape / value("shape")}
+    if {"a", "b"} <= names:
+        return {"a": 1.0, "b": 1.0}
+    if "s" in names:
+        return {"s": min(value("s"), 1.0)}
+    if {"kappa", "kappa_0"} <= names:
+        return {"kappa_0": 0.0}
+    return {}
+
+
+def with_rare_changes(learner: Learner, p_c: float, observations: int) -> Learner:
+    """The learner with changes that are rare and large."""
+    return with_values(learner, {"p_c": min(p_c, 1.0 / observations)} | large_changes(learner, p_c))
 
 
 def cautious(found: Environment, learner: Learner) -> Environment:
     """Where no change was seen, the environment that learners reckon with; the estimates stay as they are. Says so in a note."""
     if not saw_no_change(found):
         return found
-    sizes = {"sigma", "sigma_0"} <= {one.name for one in found.estimates} and found.sequences < FEW
-    rare = with_rare_changes(learner, found.p_c, found.observations)
-    if not sizes:
-        rare = with_values(learner, {"p_c": value_of(rare, "p_c")})
-    told = [f"p_c = {value_of(rare, 'p_c'):.3g}"]
-    if sizes:
-        told.insert(0, f"sigma_0 = {value_of(rare, 'sigma_0'):.3g} ({WIDE:g} times the noise)")
-    note = f"no change to learn from: learners of this environment reckon with {' and '.join(told)}, not with what is told above"
+    large = large_changes(learner, found.p_c)
+    if not set(large) - {"spread"} <= {one.name for one in found.estimates} or found.sequences >= FEW:
+        large = {}
+    rare = with_values(learner, {"p_c": min(found.p_c, 1.0 / found.observations)} | large)
+    shown = {"sigma_0"} if "sigma_0" in large else set(large)
+    told = [f"{name} = {value_of(rare, name):.3g}" for name in large if name in shown]
+    if "sigma_0" in large:
+        told[0] += f" ({WIDE:g} times the noise)"
+    told.append(f"p_c = {value_of(rare, 'p_c'):.3g}")
+    note = f"no change to learn from: learners of this environment reckon with {', '.join(told)}, not with what is told above"
     return replace(found, family=rare.family, p_c=value_of(rare, "p_c"), notes=(*found.notes, note))
