@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pathlib
 import pickle
+import sys
 from typing import Any
 
 import numpy as np
@@ -225,3 +226,13 @@ def test_the_last_step_of_a_scikit_learn_pipeline() -> None:
         preprocessing.StandardScaler(), ChangePointDetector(vl.ExactBayes(vl.Gaussian(0.3, 0.0, 2.0), 0.01))
     )
     assert whole.fit(x).predict(x) == whole.fit_predict(x) == [50, 100]
+
+
+def test_a_missing_package_is_named_with_what_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    import volatilis.adapters
+
+    for name in [name for name in sys.modules if name.startswith("river") or name == "volatilis.adapters.drift"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "river", None)
+    with pytest.raises(ModuleNotFoundError, match=r"DriftDetector needs river.*: pip install 'volatilis\[adapters\]'"):
+        _ = volatilis.adapters.DriftDetector

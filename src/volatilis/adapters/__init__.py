@@ -14,4 +14,7 @@ __all__ = ["ChangePointDetector", "DriftDetector"]
 def __getattr__(name: str) -> Any:
     if name not in _PLACES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)
+    try:
+        return getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(f"{name} needs {error.name}: pip install 'volatilis[adapters]'", name=error.name) from None
