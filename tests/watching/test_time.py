@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 import volatilis as vl
-from volatilis.watching.fields import BadLineError, one_time
-from volatilis.watching.per_key import IN_A_ROW, MOST_STEPS, Clock, duration
+from volatilis.watching.clock import IN_A_ROW, MOST_STEPS, Clock, duration
+from volatilis.watching.fields import BadLineError
+from volatilis.watching.times import one_time, seconds_of
 
 from .command import learner_of, sensor_values, watch, watched
 
@@ -75,6 +76,24 @@ def test_all_ways_to_write_a_time(tmp_path: pathlib.Path, written: Any) -> None:
     assert [row["t"] for row in done.rows] == [written(t) for t in times]
     as_csv = ["t,sensor,value", *(f"{written(t)},a,{20.0 + t / 60}" for t in times)]
     assert [row["mean"] for row in watched(tmp_path, as_csv, time="t", interval="1m").rows] == [row["mean"] for row in done.rows]
+
+
+@pytest.mark.parametrize("zone", ["Z", "", "+05:30", "-0930", "+02"])
+@pytest.mark.parametrize("digits", [0, 1, 3, 6, 9])
+@pytest.mark.parametrize("year", [1, 1969, 2026, 2261, 5000])
+def test_many_times_at_once_are_the_moments_of_one_by_one(year: int, digits: int, zone: str) -> None:
+    rng = np.random.default_rng(year + digits)
+    texts = []
+    for _ in range(100):
+        month, day, hour, minute, second = (
+            int(rng.integers(low, high)) for low, high in [(2, 12), (1, 29), (0, 24), (0, 60), (0, 60)]
+        )
+        fraction = "." + "".join(map(str, rng.integers(0, 10, digits))) if digits else ""
+        texts.append(f"{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}{fraction}{zone}")
+    assert seconds_of(texts).tolist() == [one_time(text, "t") for text in texts]
+    texts[50] = "2026-02-30T00:00:00" + zone
+    with pytest.raises(ValueError, match="could not convert"):
+        seconds_of(texts)
 
 
 def test_late_lines_are_counted_and_not_learned(tmp_path: pathlib.Path) -> None:

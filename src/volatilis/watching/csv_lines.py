@@ -10,7 +10,6 @@ import csv
 import numpy as np
 
 from volatilis.watching.fields import (
-    NO_TIMES,
     NOT_ACCEPTED,
     BadLineError,
     Fields,
@@ -23,9 +22,8 @@ from volatilis.watching.fields import (
     one_context,
     one_key,
     one_number,
-    one_time,
-    seconds_of,
 )
+from volatilis.watching.times import NO_TIMES, one_time, seconds_of
 
 MOST_LINES = 100  # of one record
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
 import difflib
-import math
 import operator
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple, cast
@@ -15,8 +13,6 @@ from volatilis.tables.columns import MISSING
 
 Key = str | tuple[str, ...]  # one text, or several where several fields make the key; () where lines have no key
 MOST_NAMED = 20  # fields in a message
-LATEST = 1e11  # seconds since 1970: the year 5138; beyond it are milliseconds
-NO_TIMES = np.zeros(0)
 NOT_ACCEPTED = (ValueError, KeyError, TypeError, OverflowError, RecursionError)  # by what reads many lines at once
 
 
@@ -187,57 +183,6 @@ def contexts_of(columns: Sequence[Sequence[Any]], count: int, fields: Fields) ->
         else:
             numbers[:, k] = [_context(value, k, fields) for value in column]
     return numbers
-
-
-# --- times -------------------------------------------------------------------------------------------------------------------
-
-
-def one_time(value: object, name: str) -> float:
-    """Seconds since 1970, from such a number or from an ISO time; one without a time zone is in UTC."""
-    try:
-        seconds = iso_seconds(value) if isinstance(value, str) else _plain_number(value)
-    except (ValueError, OverflowError):
-        if value is None or (isinstance(value, str) and is_missing(value)):
-            raise BadLineError(f"{name!r} is missing; it is the time, so every line needs it") from None
-        accepted = "an ISO time, such as 2026-01-31T09:30:00Z, or seconds since 1970 are accepted"
-        raise BadLineError(f"{name!r} is {shown(str(value))}, not a time; {accepted}") from None
-    if not abs(seconds) <= LATEST:
-        hint = "; are these milliseconds? Seconds are accepted" if math.isfinite(seconds) else ""
-        raise BadLineError(f"{name!r} is {shown(str(value))}, which is no time in seconds since 1970{hint}")
-    return seconds
-
-
-def iso_seconds(text: str) -> float:
-    """From a text; ValueError where it is no time."""
-    text = text.strip()
-    try:
-        moment = datetime.datetime.fromisoformat(text) if "-" in text or "T" in text else None
-    except ValueError:
-        moment = None
-    if moment is None:
-        if "_" in text:
-            raise ValueError
-        return float(text)
-    return (moment if moment.tzinfo is not None else moment.replace(tzinfo=datetime.UTC)).timestamp()
-
-
-def seconds_of(values: Sequence[Any]) -> np.ndarray:
-    """Times all at once; raises where one needs a closer look."""
-    kinds = set(map(type, values))
-    if kinds <= {int, float}:
-        seconds = np.array(values, dtype=np.float64)
-    else:
-        convert: Callable[[Any], float] = iso_seconds if kinds == {str} else lambda value: one_time(value, "")
-        seconds = np.array(list(map(convert, values)), dtype=np.float64)
-    if not (np.abs(seconds) <= LATEST).all():
-        raise ValueError
-    return seconds
-
-
-def _plain_number(value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise ValueError
-    return float(value)
 
 
 # --- keys --------------------------------------------------------------------------------------------------------------------

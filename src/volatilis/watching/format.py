@@ -218,10 +218,12 @@ class Format:
         if column.dtype != np.float64:
             return pa.array(column).cast(pa.string())
         # Arrow has 1 for 1.0 and other limits to where an exponent is used, and numbers may be missing or infinite
-        missing = np.isnan(column)
         with np.errstate(invalid="ignore"):
-            size = np.abs(column)
-            whole = (column == np.floor(column)) & (size < 1e15) & ((column != 0.0) | ~np.signbit(column))
+            size, whole = np.abs(column), column == np.floor(column)
+            if size.min() >= 1e-4 and size.max() < 1e10 and not whole.any():
+                return pa.array(column).cast(pa.string())
+            missing = np.isnan(column)
+            whole &= (size < 1e15) & ((column != 0.0) | ~np.signbit(column))
             other = ~(missing | whole | ((size >= 1e-4) & (size < 1e10)))
         texts = pa.array(column, mask=missing).cast(pa.string())
         if whole.any():

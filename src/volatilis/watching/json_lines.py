@@ -6,12 +6,13 @@ All lines of a block are read at once (`all`), which is fast, or one by one (`on
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from json.scanner import make_scanner
 from typing import Any
 
 import numpy as np
 
 from volatilis.watching.fields import (
-    NO_TIMES,
     NOT_ACCEPTED,
     BadLineError,
     Fields,
@@ -27,10 +28,9 @@ from volatilis.watching.fields import (
     one_context,
     one_key,
     one_number,
-    one_time,
     optional_getter,
-    seconds_of,
 )
+from volatilis.watching.times import NO_TIMES, one_time, seconds_of
 
 OBJECTS, BARE = "{}", "[]"  # how `to_data` tells them apart; no header of a CSV can be this
 
@@ -40,7 +40,8 @@ class JsonLines:
 
     def __init__(self, fields: Fields, bare: bool) -> None:
         self._fields, self._bare = fields, bare
-        self._scan = json.JSONDecoder().raw_decode
+        # raises StopIteration where there is no JSON; it takes whatever has a decoder's options
+        self._scan = make_scanner(json.JSONDecoder())  # type: ignore[arg-type]
         self._numbers = {float, int, bool, type(None)} if fields.takes_booleans else {float, int, type(None)}
         self._getters = {name: getter(name) for name in fields.needed}
         self._kept = [optional_getter(name) for name in fields.keep]
@@ -83,24 +84,26 @@ class JsonLines:
         """None where some line needs a closer look: then they are read one by one."""
         scan, fields = self._scan, self._fields
         try:
-            scanned = [scan(line, 0) for line in lines]
-            rows = [row for (row, end), line in zip(scanned, lines, strict=True) if end == len(line) or line[end:] == "\r"]
-            if len(rows) != len(lines) or (self._bare and fields.needed.keys() != set(fields.values)):
+            rows, ends = zip(*[scan(line, 0) for line in lines], strict=True)
+            if self._bare and fields.needed.keys() != set(fields.values):
+                return None
+            whole = ends == tuple(map(len, lines))
+            if not whole and any(line[end:] not in ("", "\r") for line, end in zip(lines, ends, strict=True)):
                 return None
             values = self._values(rows)
             keys = self._keys(rows)
             given = contexts_of([list(map(self._getters[name], rows)) for name in fields.given], len(rows), fields)
             times = NO_TIMES if fields.time is None else seconds_of(list(map(self._getters[fields.time], rows)))
-        except NOT_ACCEPTED:
+        except (*NOT_ACCEPTED, StopIteration):
             return None
         if fields.width is not None and values.shape != (len(rows), fields.width):
             return None
         return Records(keys, values, times, [list(map(get, rows)) for get in self._kept], given)
 
-    def _values(self, rows: list[Any]) -> np.ndarray:
+    def _values(self, rows: Sequence[Any]) -> np.ndarray:
         names, fields = self._fields.values, self._fields
         if self._bare:
-            values: list[Any] = rows
+            values: Sequence[Any] = rows
         elif len(names) == 1:
             values = list(map(self._getters[names[0]], rows))
         else:
@@ -115,7 +118,7 @@ class JsonLines:
             return np.array([one_number(value, names[0], fields) for value in values])
         raise TypeError
 
-    def _keys(self, rows: list[Any]) -> list[Key]:
+    def _keys(self, rows: Sequence[Any]) -> list[Key]:
         names = self._fields.key
         if not names:
             return []

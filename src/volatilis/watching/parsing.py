@@ -12,8 +12,9 @@ import numpy as np
 
 from volatilis.learners._base import Learner
 from volatilis.watching.csv_lines import MOST_LINES, CsvLines
-from volatilis.watching.fields import NO_TIMES, BadLineError, Fields, Key, Record, shown
+from volatilis.watching.fields import BadLineError, Fields, Key, Record, shown
 from volatilis.watching.json_lines import JsonLines
+from volatilis.watching.times import NO_TIMES
 
 KINDS = ("auto", "jsonl", "csv")
 BYTE_ORDER_MARK = "\ufeff"

@@ -1,46 +1,17 @@
-"""What is remembered of keys beside their states: the steps of time of their lines, and what their alarms need.
-
-A key's first line is at step 0, and a line t seconds after it at step round(t / interval). Steps without a line are time that
-passes. An observation is a step of the learner: where two lines fall into one step, as jitter makes them do, the next step that
-has none is not counted. A line of an earlier step than the one before it is late: its step has already passed without it, and
-its observation is not learned, since the order of observations matters. Where ten lines in a row are late, the key's clock was
-set back: its steps are counted anew.
-"""
+"""What is remembered of keys beside their states, and the alarms of every key."""
 
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from volatilis._compiler import Call
 from volatilis.changepoints import AlarmRule, KeyedAlarms
 from volatilis.learners._base import Learner
-from volatilis.running.drivers import Outputs
+from volatilis.running.drivers import Array, Outputs
 from volatilis.running.steps import defined_readouts
-from volatilis.tables import counted
-
-UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
-LINES = "lines"
-IN_A_ROW = 10  # late lines
-MOST_STEPS = 10_000_000  # that pass at once: it would take long, and whoever has p_c above 1e-5 knows nothing any more by then
-
-
-def duration(option: str, text: str, with_lines: bool = False) -> tuple[float, bool]:
-    """Seconds from such as 60s, 500ms, 5m, 24h, 7d; or a number of lines (10000lines), and then True."""
-    units = [*UNITS, *([LINES] if with_lines else [])]
-    match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*([a-z]+)\s*", text)
-    if match is None or match[2] not in units or not float(match[1]) > 0.0:
-        examples = "60s, 500ms, 5m, 24h or 7d" + (", or a number of lines, such as 10000lines," if with_lines else "")
-        raise ValueError(f"{option} {text!r} is not accepted; {examples} are")
-    if match[2] == LINES:
-        return float(match[1]), True
-    seconds = float(match[1]) * UNITS[match[2]]
-    if not UNITS["ms"] <= seconds <= 1e11:
-        raise ValueError(f"{option} {text!r} is not accepted; times from 1ms to 1000000d are")
-    return seconds, False
 
 
 class PerKey(Protocol):
@@ -56,102 +27,13 @@ class PerKey(Protocol):
         """As `arrays` gave them, for the numbers 0, 1, ... Raises ValueError or KeyError where they are something else."""
 
 
-class Clock:
-    """The steps of every key, by its number. `elapsed` says how many passed before each line."""
-
-    def __init__(self, interval: float, report: Callable[[str], None]) -> None:
-        self._interval, self._report = interval, report
-        self._first: list[float] = []  # the time of a key's first line; NaN before it
-        self._step: list[int] = []  # of its newest line
-        self._late: list[int] = []  # late lines in a row
-        self._twice: list[int] = []  # 1 where a step had two lines and none was left out for it yet
-        self._said: set[str] = set()
-        self.now, self.latest = -math.inf, -math.inf  # what two lines in a row have reached; of the last line
-
-    def elapsed(self, numbers: np.ndarray, times: np.ndarray, lines: np.ndarray) -> np.ndarray:
-        """Steps that passed without a line before each of these; below 0: by so many steps it is late."""
-        first, step, late, twice, interval = self._first, self._step, self._late, self._twice, self._interval
-        passed = []
-        for i, (number, time) in enumerate(zip(numbers.tolist(), times.tolist(), strict=True)):
-            start = first[number]
-            if start != start:
-                first[number] = time
-                passed.append(0)
-                continue
-            at = math.floor((time - start) / interval + 0.5)
-            ahead = at - step[number]
-            if ahead >= 0:
-                gap = ahead - 1 - twice[number]
-                late[number], step[number], twice[number] = 0, at, int(gap < 0)
-                passed.append(gap if gap > 0 else 0)
-            elif late[number] + 1 < IN_A_ROW:
-                late[number] += 1
-                passed.append(ahead)
-                self._say_once(
-                    "late", f"line {lines[i]} is late by {counted(-ahead, 'interval')}: its observation is not learned"
-                )
-            else:
-                first[number], step[number], late[number], twice[number] = time, 0, 0, 0
-                passed.append(0)
-                self._say_once(
-                    "back",
-                    f"line {lines[i]} is the {IN_A_ROW}th late line of a key in a row: its clock was set back and starts anew",
-                )
-        return self._bounded(np.array(passed, dtype=np.int64), lines)
-
-    def ticks(self, times: np.ndarray) -> np.ndarray:
-        """The stream's own time at each line: the newest that two lines in a row have reached, so that one wrong time does not
-        move it."""
-        if not len(times):
-            return times
-        before = times[0] if math.isinf(self.latest) else self.latest
-        reached = np.minimum(times, np.concatenate([[before], times[:-1]]))
-        ticks = np.maximum.accumulate(np.concatenate([[self.now], reached]))[1:]
-        self.now, self.latest = float(ticks[-1]), float(times[-1])
-        return ticks
-
-    def _bounded(self, passed: np.ndarray, lines: np.ndarray) -> np.ndarray:
-        if len(passed) and passed.max() > MOST_STEPS:
-            i = int(passed.argmax())
-            self._say_once(
-                "long",
-                f"line {lines[i]} comes {passed[i]:,} intervals after its key's line before: {MOST_STEPS:,} are taken; check the "
-                "times, choose a longer --interval, or let such keys go with --forget-after",
-            )
-        return np.minimum(passed, MOST_STEPS)
-
-    def _say_once(self, kind: str, message: str) -> None:
-        if kind not in self._said:
-            self._said.add(kind)
-            self._report(f"{message} (further ones are not named)")
-
-    # --- what is remembered of keys ----------------------------------------------------------------------------------------
-
-    def renew(self, numbers: list[int], count: int) -> None:
-        """These keys start anew; there are numbers up to `count`."""
-        self._first += [math.nan] * (count - len(self._first))
-        for counts in (self._step, self._late, self._twice):
-            counts += [0] * (count - len(counts))
-        for number in numbers:
-            self._first[number], self._step[number], self._late[number], self._twice[number] = math.nan, 0, 0, 0
-
-    def arrays(self, numbers: np.ndarray) -> dict[str, np.ndarray]:
-        first = np.array(self._first, dtype=np.float64)[numbers]
-        counts = np.array([self._step, self._late, self._twice], dtype=np.int64)[:, numbers]
-        return {"clock.first": first, "clock.counts": counts, "clock": np.array([self.now, self.latest])}
-
-    def set_arrays(self, arrays: dict[str, np.ndarray], count: int) -> None:
-        """As `arrays` gave them, for numbers from 0. Raises ValueError where they are something else."""
-        first, counts, own = arrays["clock.first"], arrays["clock.counts"], arrays["clock"]
-        if counts.shape != (3, count) or counts.dtype != np.int64 or (counts[1:] < 0).any() or (counts[2] > 1).any():
-            raise ValueError("the saved steps of the keys are not valid")
-        if first.shape != (count,) or own.shape != (2,) or {first.dtype, own.dtype} != {np.dtype(np.float64)}:
-            raise ValueError("the saved clock is not valid")
-        if np.isnan(own).any() or np.isinf(first).any():
-            raise ValueError("the saved clock is not valid")
-        self._first = first.tolist()
-        self._step, self._late, self._twice = counts.tolist()
-        self.now, self.latest = own.tolist()
+def with_room(columns: np.ndarray, count: int) -> np.ndarray:
+    """The same with room for so many keys along its last axis, zeros where there was none; it doubles as needed."""
+    room = columns.shape[-1]
+    if count <= room:
+        return columns
+    more = np.zeros((*columns.shape[:-1], max(count, 2 * room) - room), dtype=columns.dtype)
+    return np.concatenate([columns, more], axis=-1)
 
 
 # --- alarms: a high adaptation rate, or an expected run length that fell ---------------------------------------------------
@@ -187,7 +69,7 @@ class Alarms:
 
     def __init__(self, rules: Rules) -> None:
         self.rules = rules
-        self._longest: list[float] = []
+        self._longest = np.zeros(0)
 
     def of(self, out: Outputs, numbers: np.ndarray, observed: np.ndarray, elapsed: np.ndarray) -> np.ndarray:
         """Whether there is an alarm at each line, for the numbers of the keys. Time that passes raises none."""
@@ -199,33 +81,27 @@ class Alarms:
         return raised
 
     def _fallen(self, share: float, run_lengths: np.ndarray, numbers: np.ndarray, observed: np.ndarray) -> np.ndarray:
-        longest = self._longest
-        fallen = np.zeros(len(numbers), dtype=bool)
-        steps = zip(numbers.tolist(), run_lengths.tolist(), observed.tolist(), strict=True)
-        for i, (number, run_length, is_observed) in enumerate(steps):
-            if is_observed and run_length < share * longest[number]:
-                fallen[i], longest[number] = True, run_length
-            elif run_length > longest[number]:
-                longest[number] = run_length
-        return fallen
+        fallen, seen = np.zeros(len(numbers), dtype=np.int64), np.asarray(observed, dtype=np.int64)
+        keys, lengths = np.ascontiguousarray(numbers, dtype=np.int64), np.ascontiguousarray(run_lengths)
+        Call(find_falls, share, self._longest, keys, lengths, seen, fallen)()
+        return fallen.astype(bool)
 
     # --- what is remembered of keys ----------------------------------------------------------------------------------------
 
     def renew(self, numbers: list[int], count: int) -> None:
         """These keys start anew; there are numbers up to `count`."""
-        self._longest += [0.0] * (count - len(self._longest))
-        for number in numbers:
-            self._longest[number] = 0.0
+        self._longest = with_room(self._longest, count)
+        self._longest[numbers] = 0.0
 
     def arrays(self, numbers: np.ndarray) -> dict[str, np.ndarray]:
-        return {"alarms.longest": np.array(self._longest, dtype=np.float64)[numbers]}
+        return {"alarms.longest": self._longest[numbers]}
 
     def set_arrays(self, arrays: dict[str, np.ndarray], count: int) -> None:
         """As `arrays` gave them, for numbers from 0. Raises ValueError where they are something else."""
         longest = arrays["alarms.longest"]
         if longest.shape != (count,) or longest.dtype != np.float64 or not np.isfinite(longest).all():
             raise ValueError("the longest run lengths are not valid")
-        self._longest = longest.tolist()
+        self._longest = np.array(longest)
 
 
 class CalibratedAlarms:
@@ -239,19 +115,17 @@ class CalibratedAlarms:
     def __init__(self, rule: AlarmRule, p_c: float) -> None:
         self.rule, self._keyed = rule, KeyedAlarms(rule)
         self._log_stay = math.log1p(-p_c)
-        self._passed: list[float] = []  # k of each key
+        self._passed = np.zeros(0)  # k of each key
 
     def of(self, out: Outputs, numbers: np.ndarray, observed: np.ndarray, elapsed: np.ndarray) -> np.ndarray:
         values = self.rule.statistics_of(out)
-        if self.rule.within is not None and ((elapsed > 0).any() or any(self._passed)):
+        if self.rule.within is not None and ((elapsed > 0).any() or self._passed.any()):
             values = self._without_gaps(values, numbers, elapsed, self.rule.within)
         return self._keyed.of(values, numbers, observed)
 
     def _without_gaps(self, values: np.ndarray, numbers: np.ndarray, elapsed: np.ndarray, within: int) -> np.ndarray:
-        passed, fading, steps = self._passed, 1.0 - 1.0 / within, np.zeros(len(numbers))
-        for i, (number, gap) in enumerate(zip(numbers.tolist(), elapsed.tolist(), strict=True)):
-            k = passed[number] * fading + max(gap, 0)
-            passed[number] = steps[i] = k if k > FADED else 0.0
+        steps, keys = np.zeros(len(numbers)), np.ascontiguousarray(numbers, dtype=np.int64)
+        Call(fade_gaps, 1.0 - 1.0 / within, self._passed, keys, np.ascontiguousarray(elapsed, dtype=np.int64), steps)()
         more = self._log_odds(within + steps) - self._log_odds(np.array([float(within)]))
         shares = np.clip(values, 0.0, 1.0)
         return shares / (shares + (1.0 - shares) * np.exp(more))
@@ -261,16 +135,38 @@ class CalibratedAlarms:
 
     def renew(self, numbers: list[int], count: int) -> None:
         self._keyed.renew(np.array(numbers, dtype=np.int64))
-        self._passed += [0.0] * (count - len(self._passed))
-        for number in numbers:
-            self._passed[number] = 0.0
+        self._passed = with_room(self._passed, count)
+        self._passed[numbers] = 0.0
 
     def arrays(self, numbers: np.ndarray) -> dict[str, np.ndarray]:
-        return {**self._keyed.arrays(numbers), "alarms.passed": np.array(self._passed, dtype=np.float64)[numbers]}
+        return {**self._keyed.arrays(numbers), "alarms.passed": self._passed[numbers]}
 
     def set_arrays(self, arrays: dict[str, np.ndarray], count: int) -> None:
         self._keyed.set_arrays(arrays, count)
         passed = arrays["alarms.passed"]
         if passed.shape != (count,) or passed.dtype != np.float64 or not (np.isfinite(passed) & (passed >= 0.0)).all():
             raise ValueError("the steps of gaps before alarms are not valid")
-        self._passed = passed.tolist()
+        self._passed = np.array(passed)
+
+
+# --- compiled, a line after the other ------------------------------------------------------------------------------------------
+
+
+def find_falls(share: float, longest: Array, numbers: Array, run_lengths: Array, observed: Array, fallen: Array) -> None:
+    """Where the run length is less than that share of the key's longest since it fell last."""
+    for i in range(numbers.size):
+        key = numbers[i]
+        if observed[i] != 0 and run_lengths[i] < share * longest[key]:
+            fallen[i] = 1
+            longest[key] = run_lengths[i]
+        elif run_lengths[i] > longest[key]:
+            longest[key] = run_lengths[i]
+
+
+def fade_gaps(fading: float, passed: Array, numbers: Array, elapsed: Array, steps: Array) -> None:
+    """k of each key at each line, in `steps`."""
+    for i in range(numbers.size):
+        key = numbers[i]
+        k = passed[key] * fading + max(elapsed[i], 0)
+        passed[key] = k if k > FADED else 0.0
+        steps[i] = passed[key]

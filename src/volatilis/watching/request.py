@@ -14,9 +14,9 @@ from volatilis.families._base import Family
 from volatilis.learners._base import Learner
 from volatilis.tables import counted
 from volatilis.watching.choosing import CHOICES
+from volatilis.watching.clock import duration
 from volatilis.watching.fields import Fields
 from volatilis.watching.keys import Keys
-from volatilis.watching.per_key import duration
 from volatilis.watching.warm_up import WarmUp
 
 BAD_LINES = ("stop", "report")

@@ -12,13 +12,14 @@ from volatilis.estimation.streams import StreamCheck
 from volatilis.running.arguments import missing_policy
 from volatilis.running.drivers import OBSERVE, PASSED, SKIP
 from volatilis.tables import counted
+from volatilis.watching.clock import Clock, duration
 from volatilis.watching.format import Format, KeyTexts, Written
 from volatilis.watching.input import Block, Lines
 from volatilis.watching.keyed import ROWS, Keyed
 from volatilis.watching.learned import Learned
 from volatilis.watching.output import Lag, Metrics, Output, Report, state_locked
 from volatilis.watching.parsing import Parsed, Parser
-from volatilis.watching.per_key import Alarms, CalibratedAlarms, Clock, PerKey, Rules, duration, rules_for
+from volatilis.watching.per_key import Alarms, CalibratedAlarms, PerKey, Rules, rules_for
 from volatilis.watching.request import (
     SAVE_EVERY,
     Summary,
@@ -31,7 +32,7 @@ from volatilis.watching.request import (
     row_shape,
 )
 from volatilis.watching.state import Memory
-from volatilis.watching.waiting import Waiting
+from volatilis.watching.waiting import Waiting, rare_collections
 from volatilis.watching.warm_up import WarmUp
 
 BUSY_SAVING = 0.05  # the largest share of time that goes into saving a large state
@@ -54,7 +55,7 @@ def watch(request: WatchRequest, report: Report, tell: Report | None = None) -> 
     with state_locked(request.state, report):
         watcher = Watcher(request, report, tell)
         before = watcher.summary
-        with watcher, Waiting(watcher.output.descriptor) as waiting:
+        with watcher, Waiting(watcher.output.descriptor) as waiting, rare_collections():
             watcher.run(waiting)
     if waiting.caught == signal.SIGINT:
         raise KeyboardInterrupt
