@@ -241,8 +241,7 @@ class Watcher:
             return
         self.summary = self.summary._replace(forgotten=self.summary.forgotten + gone)
         if self._keyed.keys.are_too_many() and not self._said_too_many:
-            self._said_too_many = True
-            soonest = counted(self._keyed.keys.soonest or 0, "line")
+            self._said_too_many, soonest = True, counted(self._keyed.keys.soonest or 0, "line")
             self._report(
                 f"--max-keys {self.request.max_keys} is too few: a key was forgotten {soonest} after its last line, and learns "
                 "anew when it comes again (said once)"
