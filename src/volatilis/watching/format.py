@@ -102,8 +102,7 @@ class Format:
         columns: list[Column] = [written.lines, *([written.keys] if self._keys else []), *kept, *self._observed(written)]
         columns += [written.elapsed] if len(written.elapsed) else []
         columns += [column for measure in self._measures for column in self._computed(measure, written.out)]
-        if self._has_alarm:
-            columns.append(written.alarms)
+        columns += [written.alarms] if self._has_alarm else []
         return self._by_python(columns) if len(written.lines) < FEW else self._by_arrow(columns)
 
     # --- columns ---------------------------------------------------------------------------------------------------------
@@ -186,9 +185,7 @@ class Format:
         return "".join("".join(b + t for b, t in zip(before, row, strict=False)) + before[-1] for row in rows).encode()
 
     def _texts(self, column: Column) -> list[str]:
-        if isinstance(column, list):
-            return column
-        return list(map(self._number, column.tolist()))
+        return column if isinstance(column, list) else list(map(self._number, column.tolist()))
 
     def _number(self, value: float) -> str:
         if isinstance(value, bool):
