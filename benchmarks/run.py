@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import volatilis as vl
-from benchmarks import fits, kernels, peers, tables, watch
+from benchmarks import environments, fits, kernels, peers, tables, watch
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 START, END = "<!-- bench: start -->", "<!-- bench: end -->"
@@ -321,6 +321,26 @@ def confusion_rows(repeats: int) -> list[Row]:
     return [Row(what, f"{found.seconds:.0f} s", "", said, "below 300 s", found.seconds < 300.0)]
 
 
+def environment_rows(repeats: int) -> list[Row]:
+    seconds = environments.command_seconds(3)
+    what = f"`volatilis environment`, {environments.PEOPLE} people x {environments.TRIALS} trials, four unknown parameters"
+    ours, by_hand = environments.searches(repeats)
+    back, filtered = environments.looking_back(max(repeats, 15))
+    nearer = f"; reaches {ours.evidence - by_hand.evidence:+.2f} nats"
+    return [
+        Row(what, f"{seconds:.1f} s", "", "", "below 10 s", seconds < 10.0),
+        Row(
+            f"`vl.estimate`, {environments.TRIALS} observations, with intervals; ten lines by hand, without",
+            f"{ours.seconds:.2f} s",
+            f"{by_hand.seconds:.2f} s",
+            times_as_fast(by_hand.seconds / ours.seconds) + nearer,
+            "",
+            None,
+        ),
+        at_most(f"`vl.changes`, {environments.LENGTH:,} observations, p_c 0.01; `vl.run`, every readout", back, filtered, 3),
+    ]
+
+
 START_UP = """
 import json, sys, time
 begin = time.perf_counter()
@@ -377,7 +397,7 @@ def kernel_rows(repeats: int) -> list[Row]:
 
 SECTIONS = (
     *(peer_rows, long_run_rows, world_rows, stream_rows, many_rows, table_rows, watch_rows),
-    *(fit_rows, confusion_rows, start_up_rows, kernel_rows),
+    *(environment_rows, fit_rows, confusion_rows, start_up_rows, kernel_rows),
 )
 
 
