@@ -15,10 +15,11 @@ from volatilis import catalogue
 from volatilis.behaviour.models import Model
 from volatilis.behaviour.people import Doubt, People, Person, Source, Trials, read_people
 from volatilis.behaviour.situations import ALL, NO_NUMBERS, inner_family
-from volatilis.estimation import check_model
+from volatilis.estimation import check_model, laws
 from volatilis.estimation.models import P_CS, Data, best, described, first_of, reference
 from volatilis.families._base import Family
 from volatilis.running.drivers import ELAPSE, OBSERVE, RESET
+from volatilis.running.grid_ends import piles, run_over, weighed
 from volatilis.running.pieces import ReadoutPieces
 
 NAMED = 5  # people who are named one by one
@@ -56,6 +57,7 @@ def with_doubts(people: People, models: Sequence[Model], source: Source) -> Peop
 
 def _doubts(persons: Sequence[Person], models: Sequence[Model], source: Source) -> tuple[Doubt, ...]:
     """Of the first model, whose family all share. With contexts, the outcomes of each are looked at as a sequence of its own."""
+    grids = [doubt for model in models if model.learner.grids for doubt in _of_grids(model, persons)]
     persons = [person._replace(parts=tuple(one for part in person.parts for one in by_context(part))) for person in persons]
     parts: dict[tuple[tuple[str, float], ...], list[tuple[str, Trials]]] = {}
     for person in persons:
@@ -68,7 +70,7 @@ def _doubts(persons: Sequence[Person], models: Sequence[Model], source: Source) 
             for doubt in _of_outcomes(family, owned):
                 doubts.setdefault(doubt.kind, doubt)
     timing = None if source.response is None else _of_timing(models[0], persons, source)
-    return (*doubts.values(), *([timing] if timing is not None else []))
+    return (*doubts.values(), *grids, *([timing] if timing is not None else []))
 
 
 def by_context(part: Trials) -> list[Trials]:
@@ -102,14 +104,17 @@ def by_context(part: Trials) -> list[Trials]:
 
 
 def _family(model: Model, columns: dict[str, float], parts: Sequence[Trials]) -> Family:
-    """What is free is as the outcomes suggest: a person may believe something else, and that is no fault of the model."""
+    """What is free, or learned, is as the outcomes suggest: a person may believe something else, and that is no fault."""
     free = model.family.free()
+    learned = [name for name, _ in model.learner.grids]
     family = inner_family(catalogue.make_family(model.family, {**dict.fromkeys(free, 1.0), **columns}))
-    if not free:
+    if not free and not learned:
         return family
     suggested = family.plausible([part.values[part.events % RESET == OBSERVE] for part in parts])
-    suggestions = {name: float(getattr(suggested, name)) for name in free if name in getattr(suggested, "_fields", ())}
-    return inner_family(catalogue.make_family(model.family, {**dict.fromkeys(free, 1.0), **suggestions, **columns}))
+    known = {name: float(getattr(suggested, name)) for name in (*free, *learned) if name in getattr(suggested, "_fields", ())}
+    own = inner_family(catalogue.make_family(model.family, {**dict.fromkeys(free, 1.0), **known, **columns}))
+    replaced: Family = own._replace(**{name: known[name] for name in learned if name in known})  # type: ignore[attr-defined]
+    return replaced
 
 
 def _of_outcomes(family: Family, owned: Sequence[tuple[str, Trials]]) -> list[Doubt]:
@@ -118,10 +123,30 @@ def _of_outcomes(family: Family, owned: Sequence[tuple[str, Trials]]) -> list[Do
     doubts = []
     for misfit in check.misfits:
         names = tuple(dict.fromkeys(owned[i][0] for i in misfit.sequences))
-        listed = "; ".join(names[:NAMED]) + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
-        whom = f" of {listed}" if names else ""
-        doubts.append(Doubt(f"{described(family)} does not fit the outcomes{whom}: {misfit}", misfit.kind, names))
+        doubts.append(Doubt(f"{described(family)} does not fit the outcomes{_whom(names)}: {misfit}", misfit.kind, names))
     return doubts
+
+
+def _whom(names: Sequence[str]) -> str:
+    listed = "; ".join(names[:NAMED]) + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
+    return f" of {listed}" if names else ""
+
+
+def _of_grids(model: Model, persons: Sequence[Person]) -> list[Doubt]:
+    """Whether outcomes come from beyond the values that a learner weighs, so that it cannot learn what they are."""
+    parts: dict[tuple[tuple[str, float], ...], list[tuple[str, Trials]]] = {}
+    for person in persons:
+        for part in person.parts:
+            parts.setdefault(tuple(part.columns.items()), []).append((person.name, part))
+    doubts: dict[str, Doubt] = {}
+    for columns, owned in parts.items():
+        learner = model.example(dict(columns))[0]
+        inner = weighed(learner)
+        runs = [] if inner is None else run_over(learner, [p.values for _, p in owned], [p.events for _, p in owned])
+        for pile in [] if inner is None else piles(inner, runs):
+            names = tuple(dict.fromkeys(owned[i][0] for i in pile.sequences)) if len(runs) <= len(owned) else ()
+            doubts.setdefault(pile.name, Doubt(f"{model.label}{_whom(names)}: {pile}", laws.GRID, names))
+    return list(doubts.values())
 
 
 # --- when responses were given -------------------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ from volatilis.estimation.wagers import misfits_by_wager
 from volatilis.families._base import Family
 from volatilis.families._kinds import RECORDS
 from volatilis.learners._base import Learner
+from volatilis.learners.averaged import Averaged
 from volatilis.running.arguments import MOST_TURNS, checked_learner, step_events
 
 if TYPE_CHECKING:
@@ -137,7 +138,12 @@ def check_many(
     encoded = [learner.family.observations(y, given=x) for y, x in zip(ys, contexts, strict=True)]
     resets = reset if reset is not None else [None] * len(encoded)
     events = [step_events(absent, one, missing) for (_, absent), one in zip(encoded, resets, strict=True)]
-    return check_model(learner.family, [values for values, _ in encoded], change_probabilities(learner, p_c), events)
+    values = [one for one, _ in encoded]
+    if p_c is None and isinstance(learner, Averaged):
+        from volatilis.estimation.weighed import check_weighed
+
+        return check_weighed(learner, values, events)
+    return check_model(learner.family, values, change_probabilities(learner, p_c), events)
 
 
 def changes_apart(learner: Learner) -> bool:

@@ -14,9 +14,11 @@ from volatilis.estimation.environment import kind_of
 from volatilis.estimation.estimate import estimate
 from volatilis.estimation.models import described
 from volatilis.estimation.remedies import NO_PARAMETERS
+from volatilis.estimation.weighed import check_weighed
 from volatilis.families._base import Family
 from volatilis.learners._base import Learner
 from volatilis.running.drivers import ELAPSE, OBSERVE, PASSED, RESET
+from volatilis.running.grid_ends import weighed
 
 LOOKS = (256, 1024, 4096)
 KEYS = 64  # that a stretch has at most: the first that come
@@ -33,8 +35,8 @@ class StreamCheck:
 
     def __init__(self, learner: Learner, learned: bool = False) -> None:
         self._learned = learned
-        self._family, self._p_c = learner.family, change_probabilities(learner, None)
-        self._can = not self._family.lacks("predictive_cdf") and not changes_apart(learner)
+        self._learner, self._family, self._p_c = learner, learner.family, change_probabilities(learner, None)
+        self._can = weighed(learner) is not None or not (self._family.lacks("predictive_cdf") or changes_apart(learner))
         self.dtype = self._family.observations([])[0].dtype  # of what is seen
         self._told: set[str] = set()
         self._seen = self._again = self._looks = 0
@@ -83,7 +85,10 @@ class StreamCheck:
         sequences, steps = np.split(values[order], cuts), np.split(events[order], cuts)
         level = ALPHA / 2.0 ** min(self._looks, FURTHEST)
         self._looks += 1
-        found = check_model(self._family, sequences, self._p_c, steps, level)
+        if weighed(self._learner) is not None:
+            found = check_weighed(self._learner, sequences, steps, level)
+        else:
+            found = check_model(self._family, sequences, self._p_c, steps, level)
         if self._learned and found.misfits:
             found = _with_own_parameters(self._family, sequences, steps, level)
         new = [misfit for misfit in found.misfits if misfit.kind not in self._told]

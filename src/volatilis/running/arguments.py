@@ -148,7 +148,7 @@ def warn_of_mismatch(
     lowest, highest, log_volume = _box(seen)
     turns = float((highest - lowest).max()) / family.circumference()
     if turns >= MOST_TURNS:
-        _warn(
+        warn(
             f"the period is contradicted: observations reach from {lowest.min():.4g} to {highest.max():.4g}, {turns:.3g} times "
             f"the period {family.circumference():.6g} of {family!r}; give theirs (period=360 for degrees), or bring them into one"
         )
@@ -158,7 +158,7 @@ def warn_of_mismatch(
     count = np.count_nonzero(log_p_0 < np.log(IMPOSSIBLE) - log_volume)
     if count > MANY * len(seen):
         spans = " and ".join(f"from {low:.4g} to {high:.4g}" for low, high in list(zip(lowest, highest, strict=True))[:3])
-        _warn(
+        warn(
             f"the prior is contradicted: {count:,} of {len(seen):,} observations, which reach {spans}, lie where the prior of "
             f"{family!r} expects less than 1 in 100,000; volatilis.check(learner, y) says what would mend it"
         )
@@ -166,7 +166,7 @@ def warn_of_mismatch(
     if isinstance(family, Contaminated) and outlying.size:
         outliers, most = np.count_nonzero(outlying[~absent] > 0.5), 2.0 * family.p_o * len(seen)
         if outliers > most + 6.0 * math.sqrt(most) + 5.0:
-            _warn(
+            warn(
                 f"the share of outliers is contradicted: {outliers:,} of {len(seen):,} observations are taken for outliers, of "
                 f"which {family!r} expects {family.p_o:.3g}: what it believes rests on the rest; volatilis.check(learner, y) "
                 "says what would mend it"
@@ -187,5 +187,5 @@ def _box(seen: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return lowest, highest, known @ np.log(reach)
 
 
-def _warn(text: str) -> None:
+def warn(text: str) -> None:
     warnings.warn(text, ModelMismatchWarning, stacklevel=4)  # where run was called

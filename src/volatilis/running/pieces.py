@@ -36,6 +36,11 @@ class ReadoutPieces:
                 Call(drivers.run_observations, learner, self._state, values, progress, out, release_gil=True)()
         return out._replace(means=out.means.reshape(-1, size), variances=out.variances.reshape(-1, size))
 
+    def shares(self) -> np.ndarray:
+        """The weights of the values of a learner that weighs parameters, now, a row for each context; none for any other."""
+        shares = self._state.kept_arrays().get("shares")
+        return np.zeros((0, 0)) if shares is None else np.atleast_2d(shares).copy()
+
 
 class Divergences:
     """A measure that needs the belief before each observation beside the one after it: the learner runs once more for it."""

@@ -32,6 +32,7 @@ from volatilis.running.arguments import (
 )
 from volatilis.running.beliefs import LearnedParameter, run_parameter
 from volatilis.running.drivers import Outputs, lock_step_outputs
+from volatilis.running.grid_ends import warn_of_grid
 from volatilis.running.traces import Trace, Traces
 from volatilis.running.weights import Weights, run_weights
 
@@ -61,7 +62,8 @@ def run(
 
     Returns a `Trace`, one array per readout; `trace.weights()` has the filter's weights. Raises TypeError where `learner` is
     none, and ValueError, with the place and the value, where an observation is not accepted. Warns with `ModelMismatchWarning`
-    where the prior is far from the observations, or angles are in another unit than the period; `volatilis.check` looks closer.
+    where the prior is far from the observations, angles are in another unit than the period, or the truth lies beyond the values
+    that `Averaged` weighs; `volatilis.check` looks closer.
 
     >>> import volatilis as vl
     >>> trace = vl.run(vl.VarSMiLe(vl.Gaussian(sigma=0.5, sigma_0=2.0), m=0.1), [0.2, -0.1, 3.0])
@@ -75,8 +77,9 @@ def run(
     events = step_events(absent, reset, missing)
     learner.check_observations(values)
     key = generator_key(seed)
-    out = _run_one(learner, key, values, events, wanted)
+    out, shares = _run_one(learner, key, values, events, wanted)
     warn_of_mismatch(learner, values, absent, out.log_p_0, _outlying(out))
+    warn_of_grid(learner, [(values, events, shares)])
     again = Rerun(learner, key, values, events, index)
     return Trace(learner, out, values, absent, again, again.recent, again.parameter, index, again.weights)
 
@@ -132,7 +135,9 @@ def run_many(
         keys = [generator_key(child) for child in seed_sequence(seed).spawn(count)]
         with ThreadPoolExecutor(workers) as pool:
             work = for_threads(_run_one)
-            outs = list(pool.map(work, repeat(learner), keys, values, events, repeat(wanted))).__getitem__
+            done = list(pool.map(work, repeat(learner), keys, values, events, repeat(wanted)))
+        outs = [out for out, _ in done].__getitem__
+        warn_of_grid(learner, [(values[i], events[i], done[i][1]) for i in range(min(count, LOOKED_AT))])
     if count:
         some = np.unique(np.linspace(0, count - 1, min(count, LOOKED_AT)).astype(int))
         parts = [(values[i], absents[i], outs(i).log_p_0, _outlying(outs(i))) for i in some]
@@ -169,8 +174,12 @@ class Rerun:
         return run_weights(self.learner, self.key, self.values, self.events, least, self.index)
 
 
-def _run_one(learner: Learner, key: int, values: np.ndarray, events: np.ndarray, readouts: tuple[str, ...]) -> Outputs:
-    return pieces.ReadoutPieces(learner, key, readouts).advance(values, events)
+def _run_one(
+    learner: Learner, key: int, values: np.ndarray, events: np.ndarray, readouts: tuple[str, ...]
+) -> tuple[Outputs, np.ndarray]:
+    """The readouts, and the weights in the end where parameters are weighed."""
+    run = pieces.ReadoutPieces(learner, key, readouts)
+    return run.advance(values, events), run.shares()
 
 
 def _outlying(out: Outputs) -> np.ndarray:

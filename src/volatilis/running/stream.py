@@ -79,7 +79,10 @@ class Stream:
             return Belief(self._learner, self._state)
 
     def parameter(self, name: str) -> LearnedParameter:
-        """What is known now of the parameter `name`, which the learner learns (`Averaged`): mean, ends of the 95 % interval."""
+        """What is known now of the parameter `name`, which the learner learns (`Averaged`): mean, ends of the 95 % interval.
+
+        Within the grid's ends: where the truth may lie beyond them, `run` on some of the observations, and `watch`, say so.
+        """
         with self._alone:
             return parameter_now(self._learner, self._state, name)
 

@@ -9,8 +9,10 @@ import numpy as np
 from volatilis.estimation import Check, check_model
 from volatilis.estimation.checks import change_probabilities, changes_apart
 from volatilis.estimation.models import MOST, described
+from volatilis.estimation.weighed import check_weighed
 from volatilis.families._base import Family
 from volatilis.learners._base import Learner
+from volatilis.running.grid_ends import weighed
 from volatilis.trials.groups import GroupRows, Key, Rows, shown
 from volatilis.trials.inputs import Inputs
 
@@ -47,20 +49,25 @@ class FitOfModel:
             models.setdefault(tuple(map(id, learners[key])), []).append(key)
         texts: dict[str, str] = {}
         for keys in models.values():
-            check = self._check(keys, learners[keys[0]])
-            if check is not None:
+            for check in self._checks(keys, learners[keys[0]]):
                 for misfit in check.misfits:
                     names = [shown(self._inputs.by, keys[i]) for i in misfit.sequences]
                     texts.setdefault(misfit.kind, in_words(check.family, str(misfit), names, len(keys)))
         return tuple(texts.values())
 
-    def _check(self, keys: list[Key], learners: Sequence[Learner]) -> Check | None:
+    def _checks(self, keys: list[Key], learners: Sequence[Learner]) -> list[Check]:
+        """Of the family as it is given, and of what each learner made of it that weighs parameters."""
         family: Family = learners[0].family
+        weighing = [one for one in learners if weighed(one) is not None]
+        others = [one for one in learners if weighed(one) is None]
         if family.lacks("predictive_cdf") or any(map(changes_apart, learners)):
-            return None
+            others = []
+        if not weighing and not others:
+            return []
         values, events = zip(*(map(np.concatenate, zip(*self._pieces[key], strict=True)) for key in keys), strict=True)
-        rates = [p_c for learner in learners for p_c in change_probabilities(learner, None) or ()]
-        return check_model(family, values, tuple(dict.fromkeys(rates)) or None, events)
+        rates = tuple(dict.fromkeys(p_c for one in others for p_c in change_probabilities(one, None) or ()))
+        checks = [check_model(family, values, rates or None, events)] if others else []
+        return [*checks, *(check_weighed(one, values, events) for one in weighing)]
 
 
 def in_words(family: Family, sentence: str, names: Sequence[str], count: int) -> str:
