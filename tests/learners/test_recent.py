@@ -165,7 +165,7 @@ def test_a_forged_state_is_refused() -> None:
     head = ((0, -1.0), (1, 3.0), (2, 0.5), (2, 1e9), (3, 99.0), (4, 3.0), (5, 2.0), (6, 32.0))
     for place, value in (*head, (firsts, 99.0), (firsts + 1, 0.5), (firsts + 1, 4.0), (sums, -0.1), (sums + 16, -0.1)):
         changed = json.loads(json.dumps(body))
-        changed["state"]["fields"]["recent"]["values"][place] = value
+        changed["state"]["fields"]["recent"]["fields"]["numbers"]["values"][place] = value
         with pytest.raises(vl.StateFileError, match="recent_change"):
             vl.Stream.from_bytes(state_files.to_bytes(changed))
     del body["state"]["fields"]["recent"]
@@ -183,8 +183,8 @@ def test_a_forged_state_with_rows_is_refused() -> None:
     rows, sums = 7, 7 + 16 + 8  # after the head; after room for hypotheses and padding
     for place, value in ((3, 99.0), (4, 0.0), (5, 2.0), (6, 32.0), (rows, 99.0), (rows, 1.0), (sums, -0.1), (sums + 24, -1.0)):
         changed = json.loads(json.dumps(body))
-        assert changed["state"]["fields"]["recent"]["values"][place] != value
-        changed["state"]["fields"]["recent"]["values"][place] = value
+        assert changed["state"]["fields"]["recent"]["fields"]["numbers"]["values"][place] != value
+        changed["state"]["fields"]["recent"]["fields"]["numbers"]["values"][place] = value
         with pytest.raises(vl.StateFileError, match="recent_change"):
             vl.Stream.from_bytes(state_files.to_bytes(changed))
 

@@ -11,7 +11,7 @@ from volatilis._compiler.registry import compiled_function
 from volatilis.changepoints.evidence import Found
 from volatilis.changepoints.passes import Passes
 from volatilis.learners._base import Learner
-from volatilis.learners._ledger import N
+from volatilis.learners._recent_kept import N
 from volatilis.running.drivers import SKIP, Array, advance
 
 
@@ -118,10 +118,10 @@ def run_numbers(
         if not learner.has_room(state):
             progress[0] = t
             return
-        before = state.recent[N]
+        before = state.recent.numbers[N]
         advance(learner, state, ys[t], events[t])
-        if state.recent[N] > before:
-            n = int(state.recent[N])
+        if state.recent.numbers[N] > before:
+            n = int(state.recent.numbers[N])
             for i in range(state.count[0]):
                 start, weight = n - int(state.run_lengths[i]), state.weights[i]
                 for k in range(most):

@@ -11,7 +11,7 @@ import numpy as np
 
 from volatilis._compiler.registry import compiled_function, compiled_methods
 from volatilis.changepoints.evidence import Found, Levels, step_evidence
-from volatilis.learners._ledger import N
+from volatilis.learners._recent_kept import N
 from volatilis.running.drivers import ELAPSE, OBSERVE, Array, advance
 from volatilis.special import log, uniform
 
@@ -57,9 +57,9 @@ def run_forward(learner: Any, state: Any, ys: Array, events: Array, progress: Ar
             progress[0] = t
             return
         if events[t] == OBSERVE:
-            before = state.recent[N]
+            before = state.recent.numbers[N]
             info = learner.observe(state, ys[t])
-            n = int(state.recent[N])
+            n = int(state.recent.numbers[N])
             if n == before:  # what a chain begins with is conditioned on
                 continue
             way.steps[n - 1] = t
@@ -176,10 +176,10 @@ def run_again(learner: Any, state: Any, ys: Array, events: Array, progress: Arra
         if not learner.has_room(state):
             progress[0] = t
             return
-        before = state.recent[N]
+        before = state.recent.numbers[N]
         advance(learner, state, ys[t], events[t])
-        if state.recent[N] > before:
-            n = int(state.recent[N])
+        if state.recent.numbers[N] > before:
+            n = int(state.recent.numbers[N])
             base, size = write_row(state, n, progress[3], rows)
             progress[3] += size
             rows.bases[n - progress[2]] = base

@@ -29,8 +29,8 @@ from volatilis.changepoints.drivers import (
 )
 from volatilis.changepoints.evidence import Found, Levels, from_both_ends, is_reversible, log_chances
 from volatilis.learners._base import Learner, State
-from volatilis.learners._ledger import N
 from volatilis.learners._recent import counter
+from volatilis.learners._recent_kept import N
 
 PIECE = 1 << 20  # weights that are kept at a time
 CHECKPOINTS = 1 << 26  # bytes of them; beyond, every other one is dropped and the pieces are twice as long
@@ -65,7 +65,7 @@ class Passes:
         )
         way.scaled[0] = 1.0
         state = self._forward(way)
-        self.seen = int(state.recent[N])  # type: ignore[attr-defined]
+        self.seen = int(state.recent.numbers[N])  # type: ignore[attr-defined]
         self.steps, self.live = way.steps[: self.seen], way.live[: self.seen + 1]
         self.back, self.evidence = way.back[: self.seen + 1], way.evidence[: self.seen]
         self.log_p_0 = way.log_p_0[: self.seen]
@@ -91,7 +91,7 @@ class Passes:
         kept = {name: array.copy() for name, array in state.kept_arrays().items()}
         for name in ("weights", "run_lengths", "nu", "chi"):
             kept[name] = kept[name][..., :live].copy()
-        self._checkpoints.append(Checkpoint(step, int(state.recent[N]), kept))
+        self._checkpoints.append(Checkpoint(step, int(state.recent.numbers[N]), kept))
         size = sum(array.nbytes for checkpoint in self._checkpoints for array in checkpoint.arrays.values())
         if size > CHECKPOINTS and len(self._checkpoints) > 2:
             self._checkpoints, self._piece = self._checkpoints[::2], 2 * self._piece

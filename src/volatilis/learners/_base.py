@@ -13,6 +13,7 @@ import numpy as np
 
 from volatilis._compiler.registry import compiled_function, compiled_methods
 from volatilis.families._base import Beliefs, Family, Observation
+from volatilis.learners._recent_kept import Recent
 from volatilis.special import exp
 
 READOUTS = ("mean", "variance", "log_p", "log_p_0", "gamma", "run_length")
@@ -186,7 +187,7 @@ class LearnerOf(Protocol[S]):
 
     # --- Python only ---
 
-    def keep_recent(self, within: int) -> np.ndarray:
+    def keep_recent(self, within: int) -> Recent:
         """What a state keeps in `recent` for `read_recent`; raises UndefinedError where that is not defined."""
 
     def grow(self, state: S) -> S:

@@ -23,6 +23,7 @@ from volatilis.learners._exact_step import exact_elapse, exact_step, room_after_
 from volatilis.learners._hypotheses import NOTHING, Hypotheses, hypotheses, set_count
 from volatilis.learners._one_belief import OneBelief, one_belief
 from volatilis.learners._recent import begin_anew, count_observation, counter, read_onset, read_recent_change
+from volatilis.learners._recent_kept import Recent
 
 FIRST_ROOM = 128  # for hypotheses whose number is not fixed; it doubles as needed
 
@@ -157,7 +158,7 @@ class Common:  # states are Any: with a type variable in every `self`, mypy woul
         return True
 
     @python_only
-    def keep_recent(self: Learner, within: int) -> np.ndarray:
+    def keep_recent(self: Learner, within: int) -> Recent:
         raise UndefinedError(
             f"{type(self).__name__} does not weigh times of changes, so it has no recent_change; "
             "ExactBayes(family, p_c) and Merge(family, p_c, n=20) have one"
@@ -288,8 +289,8 @@ class ExactThenApproximate:
         return read_recent_change(state)
 
     def read_onset(self: _ExactLearner, state: Hypotheses, level: float) -> float:
-        return read_onset(state, level)
+        return read_onset(state, level) if state.recent.kept() else np.nan
 
     @python_only
-    def keep_recent(self: _ExactLearner, within: int) -> np.ndarray:
+    def keep_recent(self: _ExactLearner, within: int) -> Recent:
         return counter(within)

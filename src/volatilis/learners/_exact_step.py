@@ -13,8 +13,8 @@ from volatilis._compiler.registry import compiled_function
 from volatilis.families._base import Beliefs, Family, Observation, copy_column, in_eights
 from volatilis.learners._base import Info, change_and_stay
 from volatilis.learners._hypotheses import NOTHING, Hypotheses, add_prior, knows_nothing, move
-from volatilis.learners._ledger import N
 from volatilis.learners._ledger_of_rows import note_all, note_new_row, note_split
+from volatilis.learners._recent_kept import N
 from volatilis.special import exp, log
 
 UNSEEN = 1e-4  # where one of the two would weigh less than this, the other stands for both
@@ -100,8 +100,8 @@ def take_in_or_not(
     w[n - 1] += gamma * exp(log_outlier - log_p_0)
     waiting = set_aside(family, state, n)
     family.absorb_all(state.beliefs, family.whole(n), y)
-    if state.recent.size > 0:
-        note_new_row(state, state.recent[N])  # this observation is not counted yet
+    if state.recent.merges():
+        note_new_row(state, state.recent.numbers[N])  # this observation is not counted yet
     settled = spread(state, n, merge_near(family, state, n, waiting))
     for i in range(settled):
         w[i] = p[i] if p[i] >= nothing else 0.0

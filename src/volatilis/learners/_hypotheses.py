@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from volatilis._compiler.registry import compiled_function, compiled_methods, python_only
 from volatilis.families._base import Beliefs, Family, copy_column, in_eights, prior_beliefs, zeros
 from volatilis.learners._base import NO_MEMORY, kept_memory, rooms
-from volatilis.learners._recent import NO_RECENT, kept_recent
+from volatilis.learners._recent import kept_recent
+from volatilis.learners._recent_kept import NO_RECENT, Recent
 from volatilis.special import exp, largest, log, total
 
 ROWS_TO_SPLIT = 6  # of room to work in, where one hypothesis may become two
@@ -31,7 +32,7 @@ class Hypotheses(NamedTuple):
     count: np.ndarray  # type: ignore[assignment]  # one number: how many live
     random: np.ndarray  # the state of the random generator
     pi_0: Beliefs  # the prior, a bank of one
-    recent: np.ndarray = NO_RECENT  # what the probability of a recent change needs, where somebody asks for it
+    recent: Recent = NO_RECENT  # what the probability of a recent change needs, where somebody asks for it
     memory: np.ndarray = NO_MEMORY  # what the family keeps of past observations
 
     def belief_mean(self, family: Family, k: int) -> float:
@@ -78,8 +79,8 @@ class Hypotheses(NamedTuple):
             self.weights[i] = other.weights[i]
             self.run_lengths[i] = other.run_lengths[i]
             copy_column(other.beliefs, i, self.beliefs, i)
-        for i in range(self.recent.size):
-            self.recent[i] = other.recent[i]
+        for i in range(self.recent.numbers.size):
+            self.recent.numbers[i] = other.recent.numbers[i]
         for i in range(self.memory.size):
             self.memory[i] = other.memory[i]
         set_count(self, other.count[0])
@@ -103,12 +104,13 @@ class Hypotheses(NamedTuple):
     def kept_arrays(self) -> dict[str, np.ndarray]:
         beliefs = {"chi": self.beliefs.chi, "nu": self.beliefs.nu, "run_lengths": self.run_lengths}
         kept = {"weights": self.weights, **beliefs, "count": self.count, "random": self.random}
-        return kept | kept_recent(self.recent) | kept_memory(self.memory)
+        return kept | kept_recent(self.recent.numbers) | kept_memory(self.memory)
 
     @python_only
     def many(self, count: int) -> ManyHypotheses:
-        empty = {} if self.recent.size else {"recent": np.zeros((count, 0))}
-        return ManyHypotheses(**rooms(self, count), **empty, scratch=self.scratch, pi_0=self.pi_0)
+        made: dict[str, Any] = rooms(self, count)
+        made["recent"] = self.recent._replace(numbers=made.get("recent", np.zeros((count, 0))))
+        return ManyHypotheses(**made, scratch=self.scratch, pi_0=self.pi_0)
 
 
 @compiled_methods
@@ -121,14 +123,14 @@ class ManyHypotheses(NamedTuple):
     run_lengths: np.ndarray
     count: np.ndarray  # type: ignore[assignment]
     random: np.ndarray
-    recent: np.ndarray
+    recent: Recent
     memory: np.ndarray
     scratch: np.ndarray
     pi_0: Beliefs
 
     def at(self, i: int) -> Hypotheses:
         beliefs, count, random = Beliefs(self.chi[i], self.nu[i]), self.count[i], self.random[i]
-        weights, run_lengths, recent, memory = self.weights[i], self.run_lengths[i], self.recent[i], self.memory[i]
+        weights, run_lengths, recent, memory = self.weights[i], self.run_lengths[i], self.recent.of_sequence(i), self.memory[i]
         return Hypotheses(weights, beliefs, run_lengths, self.scratch, count, random, self.pi_0, recent, memory)
 
     def take_over(self, i: int, j: int) -> None:
@@ -140,8 +142,8 @@ class ManyHypotheses(NamedTuple):
             self.nu[i, k] = self.nu[j, k]
             for row in range(self.chi.shape[1]):
                 self.chi[i, row, k] = self.chi[j, row, k]
-        for k in range(self.recent.shape[1]):
-            self.recent[i, k] = self.recent[j, k]
+        for k in range(self.recent.numbers.shape[1]):
+            self.recent.numbers[i, k] = self.recent.numbers[j, k]
         for k in range(self.memory.shape[1]):
             self.memory[i, k] = self.memory[j, k]
 
@@ -153,7 +155,7 @@ class ManyHypotheses(NamedTuple):
     def kept_arrays(self) -> dict[str, np.ndarray]:
         beliefs = {"chi": self.chi, "nu": self.nu, "run_lengths": self.run_lengths}
         kept = {"weights": self.weights, **beliefs, "count": self.count, "random": self.random}
-        return kept | kept_recent(self.recent) | kept_memory(self.memory)
+        return kept | kept_recent(self.recent.numbers) | kept_memory(self.memory)
 
 
 def hypotheses(family: Family, capacity: int, seed: int) -> Hypotheses:

@@ -1,7 +1,7 @@
 """Which recent changes are in which hypothesis, where hypotheses merge and each change is in one of them.
 
 Neighbours merge, so the changes of a hypothesis are neighbours too: it is known by the first of them. The sum of its shares is
-kept, so that a step costs the same whatever w is, but for the changes of the two that merge. The numbers, in `state.recent`:
+kept, so that a step costs the same whatever w is, but for the changes of the two that merge. The numbers:
 
     n, w, how many changes were noted, the oldest that counts, its hypothesis, how many hypotheses are known, the room for changes
     per hypothesis the number of its first change; per hypothesis the sum of its shares
@@ -18,14 +18,14 @@ import numpy as np
 
 from volatilis._compiler.registry import compiled_function
 from volatilis.families._base import in_eights
+from volatilis.learners._recent_kept import HEAD, NOTED, Ledger, N, W
 
-N, W, NOTED, HEAD = range(4)
 OLD, HOLDER, KNOWN, ROOM, FIRSTS = range(HEAD, HEAD + 5)  # where hypotheses merge
 PADDING = SPARE = 8
 Hypotheses = Any  # of _hypotheses, which imports this
 
 
-def ledger(within: int, capacity: int) -> np.ndarray:
+def ledger(within: int, capacity: int) -> Ledger:
     """For a state with room for so many hypotheses.
 
     There is room for two changes for each observation (one in a gap whose hypothesis was merged at once, and one after it), and
@@ -33,7 +33,7 @@ def ledger(within: int, capacity: int) -> np.ndarray:
     """
     room = 2 * within + within // 2 + SPARE
     head = [0.0, float(within), 0.0, 0.0, 0.0, 1.0, float(room)]
-    return np.concatenate([head, np.zeros(2 * (capacity + PADDING + room))])
+    return Ledger(np.concatenate([head, np.zeros(2 * (capacity + PADDING + room))]))
 
 
 def check_ledger(read: np.ndarray, live: np.ndarray, capacity: int) -> bool:
@@ -56,7 +56,7 @@ def sums_of(state: Hypotheses) -> int:
 @compiled_function
 def room_of(state: Hypotheses) -> int:
     """How many changes there is room for."""
-    return int(state.recent[ROOM])
+    return int(state.recent.numbers[ROOM])
 
 
 @compiled_function
@@ -68,15 +68,13 @@ def shares_of(state: Hypotheses) -> int:
 @compiled_function
 def end_of(state: Hypotheses, i: int) -> int:
     """The number after the last change of hypothesis i."""
-    return int(state.recent[NOTED] if i + 1 >= state.count[0] else state.recent[FIRSTS + i + 1])
+    return int(state.recent.numbers[NOTED] if i + 1 >= state.count[0] else state.recent.numbers[FIRSTS + i + 1])
 
 
 @compiled_function
 def note_newest(state: Hypotheses) -> None:
     """The newest hypothesis of a state whose hypotheses merge: a change, unless it was noted before."""
-    recent, count = state.recent, state.count[0]
-    if recent.size <= HEAD:
-        return
+    recent, count = state.recent.numbers, state.count[0]
     shares, room = shares_of(state), room_of(state)
     if count > recent[KNOWN]:
         recent[FIRSTS + count - 1] = recent[NOTED]
@@ -95,7 +93,7 @@ def note_newest(state: Hypotheses) -> None:
 @compiled_function
 def leave_out_oldest(state: Hypotheses) -> None:
     """The oldest change does not count any more."""
-    recent, old, i = state.recent, int(state.recent[OLD]), int(state.recent[HOLDER])
+    recent, old, i = state.recent.numbers, int(state.recent.numbers[OLD]), int(state.recent.numbers[HOLDER])
     while i + 1 < state.count[0] and recent[FIRSTS + i + 1] <= recent[OLD]:
         i += 1
     place = sums_of(state) + i
@@ -108,7 +106,7 @@ def leave_out_oldest(state: Hypotheses) -> None:
 @compiled_function
 def make_room(state: Hypotheses) -> None:
     """The changes that count go to the front. Their sums anew: what was taken off them leaves rounding errors."""
-    recent, old, count = state.recent, int(state.recent[OLD]), state.count[0]
+    recent, old, count = state.recent.numbers, int(state.recent.numbers[OLD]), state.count[0]
     shares, room, sums = shares_of(state), room_of(state), sums_of(state)
     counted = int(recent[NOTED]) - old
     for e in range(shares, shares + counted):
@@ -127,9 +125,7 @@ def make_room(state: Hypotheses) -> None:
 @compiled_function
 def note_merge(state: Hypotheses, i: int, a: float, b: float) -> None:
     """Hypotheses i and i + 1 become one, to which they bring the shares a and b."""
-    recent, count = state.recent, state.count[0]
-    if recent.size <= HEAD:
-        return
+    recent, count = state.recent.numbers, state.count[0]
     first, middle, end = int(recent[FIRSTS + i]), int(recent[FIRSTS + i + 1]), end_of(state, i + 1)
     scale_shares(state, first, middle, end, a, b)
     sums = sums_of(state)
@@ -146,7 +142,7 @@ def note_merge(state: Hypotheses, i: int, a: float, b: float) -> None:
 @compiled_function
 def join_newest(state: Hypotheses, first: int) -> None:
     """The newest two changes of a hypothesis whose changes begin with this one: in a gap they are at the same place, and one."""
-    recent, last = state.recent, int(state.recent[NOTED]) - 1
+    recent, last = state.recent.numbers, int(state.recent.numbers[NOTED]) - 1
     newest = shares_of(state) + last
     if last - 1 >= first and recent[newest + room_of(state)] == recent[newest - 1 + room_of(state)]:
         recent[newest - 1] += recent[newest]
@@ -164,8 +160,8 @@ def move_up(recent: np.ndarray, start: int, i: int, count: int) -> None:
 @compiled_function
 def scale_shares(state: Hypotheses, first: int, middle: int, end: int, a: float, b: float) -> None:
     """Those of changes from the first on by a and from the middle to before the end by b, as far as they count; in eights."""
-    first = max(first, int(state.recent[OLD]))
-    shares = state.recent[shares_of(state) + first :]
+    first = max(first, int(state.recent.numbers[OLD]))
+    shares = state.recent.numbers[shares_of(state) + first :]
     for e in range(in_eights(max(end - first, 0))):
         shares[e] *= a if e < middle - first else (b if e < end - first else 1.0)
 
@@ -173,9 +169,7 @@ def scale_shares(state: Hypotheses, first: int, middle: int, end: int, a: float,
 @compiled_function
 def note_drop(state: Hypotheses, threshold: float) -> None:
     """Hypotheses lighter than the threshold go; their changes are left to those before them, with no share."""
-    recent, count, kept = state.recent, state.count[0], 0
-    if recent.size <= HEAD:
-        return
+    recent, count, kept = state.recent.numbers, state.count[0], 0
     sums = sums_of(state)
     for i in range(count):
         if state.weights[i] < threshold:

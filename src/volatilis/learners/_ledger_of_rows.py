@@ -1,7 +1,7 @@
 """Which recent changes are in which hypothesis, where observations may be outliers and hypotheses merge.
 
 A hypothesis becomes two, "it took y in" and "it did not", with the same changes: so a change is in several hypotheses, and each
-has a row of its own with the shares of all changes that count. The numbers, in `state.recent`:
+has a row of its own with the shares of all changes that count. The numbers:
 
     those of `_ledger`, but -1 for the hypothesis of the oldest change
     per hypothesis its row (the rows of those that do not live are free); per hypothesis the sum of its shares
@@ -15,30 +15,26 @@ import numpy as np
 from volatilis._compiler.registry import compiled_function
 from volatilis.learners._ledger import (
     FIRSTS,
-    HEAD,
-    HOLDER,
     KNOWN,
-    NOTED,
     OLD,
     PADDING,
     ROOM,
     SPARE,
     Hypotheses,
-    N,
-    W,
     move_up,
     room_of,
     shares_of,
     sums_of,
 )
+from volatilis.learners._recent_kept import NOTED, LedgerOfRows, N, W
 
 
-def ledger_of_rows(within: int, capacity: int, most: int) -> np.ndarray:
+def ledger_of_rows(within: int, capacity: int, most: int) -> LedgerOfRows:
     """For a state with room for so many hypotheses, of which so many live at most."""
     room = within + within // 2 + SPARE
     head = [0.0, float(within), 0.0, 0.0, -1.0, 1.0, float(room)]
     places = np.concatenate([np.arange(float(most)), np.zeros(2 * (capacity + PADDING) - most)])
-    return np.concatenate([head, places, np.zeros(room * (1 + most))])
+    return LedgerOfRows(np.concatenate([head, places, np.zeros(room * (1 + most))]))
 
 
 def check_rows(read: np.ndarray, live: np.ndarray, capacity: int) -> bool:
@@ -52,24 +48,19 @@ def check_rows(read: np.ndarray, live: np.ndarray, capacity: int) -> bool:
 
 
 @compiled_function
-def has_rows(recent: np.ndarray) -> bool:
-    return recent[HOLDER] < 0.0
-
-
-@compiled_function
 def row_start(state: Hypotheses, i: int) -> int:
     """Where the shares of all changes in hypothesis i begin, by their numbers.
 
     With a function that returned a view of them, all that calls it would be compiled twice: first without counting references.
     """
-    return shares_of(state) + room_of(state) * (1 + int(state.recent[FIRSTS + i]))
+    return shares_of(state) + room_of(state) * (1 + int(state.recent.numbers[FIRSTS + i]))
 
 
 @compiled_function
 def note_new_row(state: Hypotheses, stamp: float) -> None:
     """The newest hypothesis: a change, unless it was noted before. Changes at the same place, in a gap, are one."""
-    recent, count, stamps = state.recent, state.count[0], shares_of(state)
-    if recent.size <= HEAD or count <= recent[KNOWN]:
+    recent, count, stamps = state.recent.numbers, state.count[0], shares_of(state)
+    if count <= recent[KNOWN]:
         return
     recent[KNOWN] = count
     if recent[NOTED] == recent[OLD] or recent[stamps + int(recent[NOTED]) - 1] != stamp:
@@ -89,7 +80,7 @@ def note_new_row(state: Hypotheses, stamp: float) -> None:
 @compiled_function
 def make_room_in_rows(state: Hypotheses) -> None:
     """The changes that count go to the front. Their sums anew: what was taken off them leaves rounding errors."""
-    recent, old, stamps, sums = state.recent, int(state.recent[OLD]), shares_of(state), sums_of(state)
+    recent, old, stamps, sums = state.recent.numbers, int(state.recent.numbers[OLD]), shares_of(state), sums_of(state)
     counted = int(recent[NOTED]) - old
     for e in range(stamps, stamps + counted):
         recent[e] = recent[e + old]
@@ -106,9 +97,7 @@ def make_room_in_rows(state: Hypotheses) -> None:
 @compiled_function
 def leave_out_old(state: Hypotheses) -> None:
     """Changes that lie further back do not count any more."""
-    recent, stamps, sums = state.recent, shares_of(state), sums_of(state)
-    if recent.size <= HEAD:
-        return
+    recent, stamps, sums = state.recent.numbers, shares_of(state), sums_of(state)
     while recent[OLD] < recent[NOTED] and recent[stamps + int(recent[OLD])] < recent[N] - recent[W]:
         old = int(recent[OLD])
         recent[OLD] += 1.0
@@ -123,8 +112,8 @@ def note_split(state: Hypotheses, i: int, place: int, apart: bool) -> None:
 
     From the last hypothesis to the first: so the places between the two, and that behind, are free.
     """
-    recent, sums = state.recent, sums_of(state)
-    if recent.size <= HEAD:
+    recent, sums = state.recent.numbers, sums_of(state)
+    if not state.recent.merges():
         return
     if apart:
         source, target = recent[row_start(state, i) :], recent[row_start(state, place + 1) :]
@@ -140,16 +129,14 @@ def note_split(state: Hypotheses, i: int, place: int, apart: bool) -> None:
 @compiled_function
 def note_all(state: Hypotheses) -> None:
     """The second ones are no changes of their own."""
-    if state.recent.size > HEAD:
-        state.recent[KNOWN] = state.count[0]
+    if state.recent.merges():
+        state.recent.numbers[KNOWN] = state.count[0]
 
 
 @compiled_function
 def note_merge_of_rows(state: Hypotheses, i: int, a: float, b: float) -> None:
     """Hypotheses i and i + 1 become one, to which they bring the shares a and b."""
-    recent, count = state.recent, state.count[0]
-    if recent.size <= HEAD:
-        return
+    recent, count = state.recent.numbers, state.count[0]
     sums, free = sums_of(state), recent[FIRSTS + i + 1]
     row, other = recent[row_start(state, i) :], recent[row_start(state, i + 1) :]
     for e in range(int(recent[OLD]), int(recent[NOTED])):
@@ -165,9 +152,7 @@ def note_merge_of_rows(state: Hypotheses, i: int, a: float, b: float) -> None:
 @compiled_function
 def note_drop_of_rows(state: Hypotheses, threshold: float) -> None:
     """Hypotheses lighter than the threshold go."""
-    recent, sums, kept = state.recent, sums_of(state), 0
-    if recent.size <= HEAD:
-        return
+    recent, sums, kept = state.recent.numbers, sums_of(state), 0
     for i in range(state.count[0]):
         if state.weights[i] >= threshold:
             row = recent[FIRSTS + kept]

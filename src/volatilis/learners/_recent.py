@@ -7,8 +7,8 @@ state that is asked keeps n. A merged hypothesis has no single run length. Its p
 shares of its weight stay as they are: where hypotheses merge, each change among the newest w is kept with its share of its
 hypothesis' weight, in a `_ledger`, or where observations may be outliers in a `_ledger_of_rows`.
 
-`state.recent` is one flat array, empty where nobody asks: n, w, how many changes were noted; then, where hypotheses merge, the
-ledger.
+What `state.recent` is, its type says (`_recent_kept`); its numbers are n, w, how many changes were noted; then, where hypotheses
+merge, the ledger.
 """
 
 from __future__ import annotations
@@ -19,27 +19,23 @@ from volatilis._compiler.registry import compiled_function, rarely_called
 from volatilis.families._base import in_eights
 from volatilis.learners._ledger import (
     FIRSTS,
-    HEAD,
     HOLDER,
     KNOWN,
-    NOTED,
     OLD,
     ROOM,
     Hypotheses,
-    W,
     check_ledger,
     end_of,
     room_of,
     shares_of,
     sums_of,
 )
-from volatilis.learners._ledger import N as N
-from volatilis.learners._ledger_of_rows import check_rows, has_rows, row_start
+from volatilis.learners._ledger_of_rows import check_rows, row_start
+from volatilis.learners._recent_kept import HEAD, NOTED, Counter, N, W
 from volatilis.special import total
 
 FAINT = 0.05  # below this probability no time is estimated
 LEVELS = (0.5, 0.05, 0.95)  # of the time of a recent change: its median and a 90 % interval
-NO_RECENT = np.zeros(0)
 
 
 def kept_recent(recent: np.ndarray) -> dict[str, np.ndarray]:
@@ -47,15 +43,15 @@ def kept_recent(recent: np.ndarray) -> dict[str, np.ndarray]:
     return {"recent": recent} if recent.size else {}
 
 
-def counter(within: int) -> np.ndarray:
+def counter(within: int) -> Counter:
     """For hypotheses that each have one run length."""
-    return np.array([0.0, float(within), 0.0])
+    return Counter(np.array([0.0, float(within), 0.0]))
 
 
 def check_recent(example: np.ndarray, read: np.ndarray, live: np.ndarray, capacity: int) -> None:
     """Of states that were read, one per row, with room for so many hypotheses: compiled code trusts the places in it."""
     head, merges = read[:, : min(FIRSTS, read.shape[1])], example.size > HEAD
-    rows = merges and has_rows(example)
+    rows = merges and example[HOLDER] < 0.0
     fixed = [W, ROOM] if merges else [W]
     numbers = np.delete(head, HOLDER, axis=1) if rows else head
     whole = (numbers >= 0.0) & (numbers == np.floor(numbers)) & (numbers < 2.0**53)
@@ -70,14 +66,14 @@ def check_recent(example: np.ndarray, read: np.ndarray, live: np.ndarray, capaci
 
 @compiled_function
 def begin_anew(state: Hypotheses) -> None:
-    recent = state.recent
-    if recent.size > 0:
+    recent = state.recent.numbers
+    if state.recent.kept():
         recent[N] = 0.0
         recent[NOTED] = 0.0
-    if recent.size > HEAD:
+    if state.recent.merges():
         recent[OLD] = 0.0
         recent[KNOWN] = 1.0
-        if not has_rows(recent):
+        if not state.recent.in_rows():
             recent[HOLDER] = 0.0
             recent[FIRSTS] = 0.0
         recent[sums_of(state)] = 0.0
@@ -85,8 +81,8 @@ def begin_anew(state: Hypotheses) -> None:
 
 @compiled_function
 def count_observation(state: Hypotheses) -> None:
-    if state.recent.size > 0:
-        state.recent[N] += 1.0
+    if state.recent.kept():
+        state.recent.numbers[N] += 1.0
 
 
 # --- how it is read -------------------------------------------------------------------------------------------------------
@@ -95,7 +91,7 @@ def count_observation(state: Hypotheses) -> None:
 @compiled_function
 def recent_weight(state: Hypotheses, within: float) -> float:
     """The weight of changes within the newest so many observations, where hypotheses have one run length each."""
-    most, n = min(within, state.recent[N] - 1.0), state.count[0]
+    most, n = min(within, state.recent.numbers[N] - 1.0), state.count[0]
     for i in range(n):
         state.scratch[i] = state.weights[i] if state.run_lengths[i] <= most else 0.0
     return total(state.scratch, n)
@@ -104,28 +100,28 @@ def recent_weight(state: Hypotheses, within: float) -> float:
 @compiled_function
 def stamp_of(state: Hypotheses, e: int) -> float:
     """How many observations there were before change e."""
-    stamps = shares_of(state) + (0 if has_rows(state.recent) else room_of(state))
-    return float(state.recent[stamps + e])
+    stamps = shares_of(state) + (0 if state.recent.in_rows() else room_of(state))
+    return float(state.recent.numbers[stamps + e])
 
 
 @compiled_function
 def weight_of(state: Hypotheses, e: int) -> float:
     """That of change e, where hypotheses merge."""
     weight = 0.0
-    if has_rows(state.recent):
+    if state.recent.in_rows():
         for i in range(state.count[0]):
-            weight += state.weights[i] * state.recent[row_start(state, i) + e]
+            weight += state.weights[i] * state.recent.numbers[row_start(state, i) + e]
         return weight
     i = 0
     while end_of(state, i) <= e:
         i += 1
-    return float(state.weights[i] * state.recent[shares_of(state) + e])
+    return float(state.weights[i] * state.recent.numbers[shares_of(state) + e])
 
 
 @compiled_function
 def recent_share(state: Hypotheses, within: float) -> float:
     """The same where hypotheses merge."""
-    recent, n, result = state.recent, in_eights(state.count[0]), 0.0
+    recent, n, result = state.recent.numbers, in_eights(state.count[0]), 0.0
     if within >= recent[W]:
         sums = recent[sums_of(state) :]
         for i in range(n):  # the weights of those that do not live are 0
@@ -139,7 +135,7 @@ def recent_share(state: Hypotheses, within: float) -> float:
 
 @compiled_function
 def recent_change(state: Hypotheses, within: float) -> float:
-    if state.recent.size > HEAD:
+    if state.recent.merges():
         return min(recent_share(state, within), 1.0)
     return min(recent_weight(state, within), 1.0)
 
@@ -147,7 +143,9 @@ def recent_change(state: Hypotheses, within: float) -> float:
 @compiled_function
 def read_recent_change(state: Hypotheses) -> float:
     """NaN where the state was not asked to keep what it takes."""
-    return recent_change(state, state.recent[W]) if state.recent.size > 0 else np.nan
+    if state.recent.kept():
+        return recent_change(state, state.recent.numbers[W])
+    return np.nan
 
 
 @rarely_called
@@ -156,9 +154,7 @@ def read_onset(state: Hypotheses, level: float) -> float:
 
     By bisection. NaN where a recent change is hardly probable.
     """
-    if state.recent.size == 0:
-        return np.nan
-    low, high = -1.0, state.recent[W]
+    low, high = -1.0, state.recent.numbers[W]
     needed = level * recent_change(state, high)
     if not needed > level * FAINT:
         return np.nan

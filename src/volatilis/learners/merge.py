@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from volatilis._compiler.registry import compiled_function, python_only
 from volatilis.families._base import Observation, in_eights
 from volatilis.families._kinds import AnyFamily
@@ -19,8 +17,9 @@ from volatilis.learners._kinds import (
     Style,
     learner_with_hypotheses,
 )
-from volatilis.learners._ledger import N, ledger, note_drop, note_merge, note_newest
+from volatilis.learners._ledger import ledger, note_drop, note_merge, note_newest
 from volatilis.learners._ledger_of_rows import leave_out_old, ledger_of_rows, note_drop_of_rows, note_merge_of_rows, note_new_row
+from volatilis.learners._recent_kept import N, Recent
 from volatilis.special import least
 
 
@@ -62,7 +61,7 @@ class Merge(HypothesesLearner):
         merge_nearest(self.family, state, self.n)
 
     @python_only
-    def keep_recent(self, within: int) -> np.ndarray:
+    def keep_recent(self, within: int) -> Recent:
         capacity = in_eights(room_after_step(self.family, self.n))
         if self.family.splits():
             return ledger_of_rows(within, capacity, 2 * (self.n + 1))
@@ -71,15 +70,15 @@ class Merge(HypothesesLearner):
 
 @compiled_function
 def merge_nearest(family: Observation, state: Hypotheses, n: int) -> None:
-    if family.splits():
-        note_new_row(state, state.recent[N] - state.run_lengths[state.count[0] - 1] if state.recent.size > 0 else 0.0)
+    if state.recent.in_rows():
+        note_new_row(state, state.recent.numbers[N] - state.run_lengths[state.count[0] - 1])
         leave_out_old(state)
-    else:
+    elif state.recent.merges():
         note_newest(state)
     if state.weights[least(state.weights, state.count[0])] < NOTHING:
-        if family.splits():
+        if state.recent.in_rows():
             note_drop_of_rows(state, NOTHING)
-        else:
+        elif state.recent.merges():
             note_drop(state, NOTHING)
         drop_below(state, NOTHING, 0.0)
     if state.count[0] > n:
@@ -122,9 +121,9 @@ def merge_pair(family: Observation, state: Hypotheses, i: int) -> None:
     both = state.weights[i] + state.weights[i + 1]
     a, b = state.weights[i] / both, state.weights[i + 1] / both
     family.merge(state.beliefs, i, i + 1, a, b)
-    if family.splits():
+    if state.recent.in_rows():
         note_merge_of_rows(state, i, a, b)
-    else:
+    elif state.recent.merges():
         note_merge(state, i, a, b)
     state.run_lengths[i] = a * state.run_lengths[i] + b * state.run_lengths[i + 1]
     state.weights[i] = both

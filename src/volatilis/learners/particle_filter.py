@@ -12,6 +12,7 @@ from volatilis.learners._base import Info, change_and_stay
 from volatilis.learners._hypotheses import Hypotheses, hypotheses
 from volatilis.learners._kinds import ChangeProbability, HypothesisCount, LearnerRecord, LearnerTuple, Style, learner
 from volatilis.learners._recent import begin_anew, count_observation, counter, read_onset, read_recent_change
+from volatilis.learners._recent_kept import Recent
 from volatilis.special import exp, log, skip, total, uniform, uniform_ahead
 
 
@@ -62,14 +63,14 @@ class ParticleFilter(LearnerTuple):
         return self.n
 
     @python_only
-    def keep_recent(self, within: int) -> np.ndarray:
+    def keep_recent(self, within: int) -> Recent:
         return counter(within)
 
     def read_recent(self, state: Hypotheses) -> float:
         return read_recent_change(state)
 
     def read_onset(self, state: Hypotheses, level: float) -> float:
-        return read_onset(state, level)
+        return read_onset(state, level) if state.recent.kept() else np.nan
 
     def restart(self, state: Hypotheses) -> None:
         begin_anew(state)

@@ -89,7 +89,14 @@ def to_data(value: object) -> object:
 def _is_unused(owner: tuple[Any, ...], field: str, value: object) -> bool:
     """Empty by default, and here: room for what this state does not keep. So files stay as they were before there was room."""
     default = type(owner)._field_defaults.get(field)  # type: ignore[attr-defined]
-    return isinstance(default, np.ndarray) and isinstance(value, np.ndarray) and value.shape == (0,)
+    return _is_room(default) and type(value) is type(default) and _is_room(value)
+
+
+def _is_room(value: object) -> bool:
+    """An empty array, or a tuple of such."""
+    if isinstance(value, tuple):
+        return bool(value) and all(map(_is_room, value))
+    return isinstance(value, np.ndarray) and value.shape == (0,)
 
 
 def from_data(data: object) -> Any:
@@ -104,7 +111,7 @@ def from_data(data: object) -> Any:
         raise StateFileError(f"the state needs the class {name} of the module {module}: import that module, then load again")
     defaults, names = cls._field_defaults, list(cls._fields)  # type: ignore[attr-defined]
     given = [name for name in names if defaults.get(name) is not DERIVED]
-    later = {name for name in given if isinstance(defaults.get(name), np.ndarray)}  # what older files do not have
+    later = {name for name in given if _is_room(defaults.get(name))}  # what older files do not have
     if not set(given) - later <= set(data["fields"]) <= set(given):
         raise StateFileError(f"the fields of {cls.__name__} are {', '.join(given)}, not {', '.join(data['fields']) or 'none'}")
     fields = data["fields"]

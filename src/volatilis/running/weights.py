@@ -10,8 +10,9 @@ from volatilis._compiler import Call
 from volatilis._compiler.registry import compiled_function, compiled_methods
 from volatilis.families._kinds import UndefinedError
 from volatilis.learners._base import Learner, State
-from volatilis.learners._ledger import HEAD, NOTED, OLD, N
+from volatilis.learners._ledger import OLD
 from volatilis.learners._recent import stamp_of, weight_of
+from volatilis.learners._recent_kept import NOTED, N
 from volatilis.running.arguments import MOST_WITHIN, with_recent
 from volatilis.running.drivers import RESET, Array, advance
 
@@ -150,7 +151,7 @@ def _weighing(learner: Learner, key: int, steps: int) -> State:
         state = with_recent(learner, learner.init(key), min(max(steps, 1), MOST_WITHIN))
     except UndefinedError as error:
         raise UndefinedError(f"{type(learner).__name__} has no weights of times of the last change: {error}") from None
-    if state.recent.size > HEAD and steps > MOST_MERGED:  # type: ignore[attr-defined]
+    if state.recent.merges() and steps > MOST_MERGED:  # type: ignore[attr-defined]
         raise ValueError(
             f"{type(learner).__name__} merges hypotheses, and which changes are in each takes time in proportion to the square "
             f"of the number of steps: {steps:,} are too many, up to {MOST_MERGED:,} are accepted; ExactBayes takes more"
@@ -187,10 +188,10 @@ def run_weighing(
         if not learner.has_room(state) or rows.weights.size - progress[1] < needed(state):
             progress[0] = t
             return
-        before = 0.0 if events[t] >= RESET else state.recent[N]
+        before = 0.0 if events[t] >= RESET else state.recent.numbers[N]
         advance(learner, state, ys[t], events[t])
-        rows.observed[t] = 1 if state.recent[N] > before else 0
-        if state.recent.size > HEAD:
+        rows.observed[t] = 1 if state.recent.numbers[N] > before else 0
+        if state.recent.merges():
             end = write_merged(state, progress[1], least, rows)
         else:
             end = write_single(state, progress, least, rows)
@@ -202,8 +203,8 @@ def run_weighing(
 @compiled_function
 def needed(state: Any) -> int:
     """How many weights one more step may write."""
-    if state.recent.size > HEAD:
-        return int(state.recent[NOTED] - state.recent[OLD]) + 3
+    if state.recent.merges():
+        return int(state.recent.numbers[NOTED] - state.recent.numbers[OLD]) + 3
     return int(state.weights.size)
 
 
@@ -224,7 +225,7 @@ def write_single(state: Any, progress: Array, least: float, rows: RunLengthWeigh
 @compiled_function
 def write_merged(state: Any, end: int, least: float, rows: RunLengthWeights) -> int:
     """Each change has its share of the weight of one hypothesis; what is left has not changed since the start."""
-    first, last, n, left = int(state.recent[OLD]), int(state.recent[NOTED]), int(state.recent[N]), 1.0
+    first, last, n, left = int(state.recent.numbers[OLD]), int(state.recent.numbers[NOTED]), int(state.recent.numbers[N]), 1.0
     for e in range(first, last):
         weight = weight_of(state, e)
         rows.work[n - int(stamp_of(state, e))] += weight
