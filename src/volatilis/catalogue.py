@@ -191,17 +191,17 @@ def _nested(
     described: Callable[[str], Sequence[Parameter]],
 ) -> Recipe:
     """What follows the last ; belongs to the outermost, unless what it is made of is made of another and has these parameters."""
-    inner, semicolon, own = tail.rpartition(";")
+    inner, semicolon, outer = tail.rpartition(";")
     gridded = _gridded(described(key)) if _weighs(known[key]) else {}
-    names = {item.partition("=")[0].strip() for item in split_items(own)}
+    names = {item.partition("=")[0].strip() for item in split_items(outer)}
     deeper = _key(tail, known)
     if deeper in known and _combines(known, deeper) and not names & {*(one.name for one in described(key)), *gridded}:
         semicolon = ""
-    inner, own = (inner, own) if semicolon else (tail, "")
+    inner, outer = (inner, outer) if semicolon else (tail, "")
     if not inner.strip():
         raise ValueError(f"{text!r}: {key} is made of another {kind}; write it first: {key}:{next(iter(known))}:...;...")
     try:
-        written = dict(_fields(text, own, key, [*described(key), *gridded.values()], None))
+        written = dict(_fields(text, outer, key, [*described(key), *gridded.values()], None))
     except ValueError as error:
         raise ValueError(f"{error}; the form is {form(key)}") from None
     grids = {name: value for name, value in written.items() if name in gridded}
@@ -226,8 +226,8 @@ def _weighs(cls: type) -> bool:
 def _gridded(own: Iterable[Parameter]) -> dict[str, Parameter]:
     """The parameters of any learner or family whose values can be weighed, but for its own."""
     described = (one for records in (LEARNER_RECORDS, FAMILY_RECORDS) for name in records for one in parameters(name))
-    found = {one.name: one._replace(default=0.0) for one in described if isinstance(one.search, Range)}
-    return {name: one for name, one in found.items() if name not in {mine.name for mine in own}}
+    searchable = {one.name: one._replace(default=0.0) for one in described if isinstance(one.search, Range)}
+    return {name: one for name, one in searchable.items() if name not in {mine.name for mine in own}}
 
 
 def _hoisted(

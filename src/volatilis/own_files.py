@@ -76,11 +76,11 @@ def _run_own(path: str, where: pathlib.Path) -> list[type]:
 
 def _check_own(path: str, where: str, classes: Sequence[type], kinds: Sequence[Kind]) -> None:
     """A file gives something, and no name that is taken: hyphens do not make another one, since nobody needs to write them."""
-    found = [(kind, cls, name) for kind in kinds for cls in classes if (name := kind.name_of(cls)) is not None]
-    if not found:
+    recognised = [(kind, cls, name) for kind in kinds for cls in classes if (name := kind.name_of(cls)) is not None]
+    if not recognised:
         words = " and no ".join(kind.word for kind in kinds)
         raise ValueError(f"{path} has no {words}: a class with a decorator of volatilis.own above it")
-    for kind, cls, name in found:
+    for kind, cls, name in recognised:
         plain = name.replace("-", "")
         taken = [other for other, its in kind.known.items() if other.replace("-", "") == plain and its is not cls]
         if taken or kind.known[name] is not cls or _owners.setdefault((kind.word, plain), where) != where:

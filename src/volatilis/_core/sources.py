@@ -37,14 +37,14 @@ def digest(*modules: str) -> str:
 
 def reached(*modules: str) -> set[str]:
     """The modules of this package that these import, themselves included, without those that make no numbers."""
-    found: set[str] = set()
+    modules_reached: set[str] = set()
     waiting = [name for module in modules for name in _with_parents(module)]
     while waiting:
         name = waiting.pop()
-        if name not in found and not any(f"{name}.".startswith(f"{room}.") for room in NO_NUMBERS):
-            found.add(name)
+        if name not in modules_reached and not any(f"{name}.".startswith(f"{room}.") for room in NO_NUMBERS):
+            modules_reached.add(name)
             waiting += _imported(_path_of(name))
-    return found
+    return modules_reached
 
 
 def _imported(path: pathlib.Path) -> Iterator[str]:

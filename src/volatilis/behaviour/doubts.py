@@ -112,8 +112,8 @@ def _family(model: Model, columns: dict[str, float], parts: Sequence[Trials]) ->
         return family
     suggested = family.plausible([part.values[part.events % RESET == OBSERVE] for part in parts])
     known = {name: float(getattr(suggested, name)) for name in (*free, *learned) if name in getattr(suggested, "_fields", ())}
-    own = inner_family(catalogue.make_family(model.family, {**dict.fromkeys(free, 1.0), **known, **columns}))
-    replaced: Family = own._replace(**{name: known[name] for name in learned if name in known})  # type: ignore[attr-defined]
+    inner = inner_family(catalogue.make_family(model.family, {**dict.fromkeys(free, 1.0), **known, **columns}))
+    replaced: Family = inner._replace(**{name: known[name] for name in learned if name in known})  # type: ignore[attr-defined]
     return replaced
 
 

@@ -292,9 +292,9 @@ class _Reader:
 
     def _named(self, rows: pa.RecordBatch, name: str, names: Sequence[str]) -> np.ndarray:
         """The places of texts among names."""
-        found = texts(rows.column(name))
-        values = codes_of(found, names)
+        labels = texts(rows.column(name))
+        values = codes_of(labels, names)
         if (values < 0.0).any():
             i, declared = int(np.argmax(values < 0.0)), ", ".join(map(repr, names))
-            raise TableError(f"{self._path}: row {i + 1}, column {name!r}: {found[i]!r} was not declared; {declared} were")
+            raise TableError(f"{self._path}: row {i + 1}, column {name!r}: {labels[i]!r} was not declared; {declared} were")
         return values

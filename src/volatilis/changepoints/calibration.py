@@ -201,11 +201,11 @@ def _by_quantiles(
                 f"a threshold from one half of the log gives the other half a rate of {checked.text()}, not {target:.3g}: the "
                 "log is not the same all the way; look for changes in it with volatilis changes"
             )
-        own, blocks = rate_in_blocks(chosen, values)
-        low, high = own.interval
+        rate, blocks = rate_in_blocks(chosen, values)
+        low, high = rate.interval
         notes.append(
-            f"The threshold rests on {own.alarms} alarm{'s' * (own.alarms != 1)} of the log: in other data of this kind it gives "
-            f"a rate of {low:.3g} to {high:.3g} (95 %, for alarms that come one by one)."
+            f"The threshold rests on {rate.alarms} alarm{'s' * (rate.alarms != 1)} of the log: in other data of this kind it "
+            f"gives a rate of {low:.3g} to {high:.3g} (95 %, for alarms that come one by one)."
         )
         return Calibration(chosen, tried, target, None, checked, blocks, "log", (*notes, *_about_blocks(blocks)))
     raise CalibrationError(

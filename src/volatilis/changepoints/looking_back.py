@@ -63,9 +63,9 @@ def changes(
     values, index = labelled(y)
     observed, absent = learner.family.observations(values) if given is None else learner.family.observations(values, given)
     learner.check_observations(observed)
-    found = look_back_over(learner, observed, absent, step_events(absent, reset, missing), index)
-    warn_of_mismatch(learner, observed, absent, found.log_p_0)
-    return found
+    result = look_back_over(learner, observed, absent, step_events(absent, reset, missing), index)
+    warn_of_mismatch(learner, observed, absent, result.log_p_0)
+    return result
 
 
 def check_defined(learner: Learner) -> None:

@@ -146,17 +146,17 @@ class Passes:
     def probabilities(self, starts: np.ndarray) -> tuple[np.ndarray, Found, Levels]:
         """a(o) for o = 0 .. N; and of a segmentation what is found on the way, with the levels at the ends of its segments."""
         seen, size = self.seen, self.learner.family.size()
-        a, found = np.zeros(seen + 1), segmentation(starts, seen)
+        a, best = np.zeros(seen + 1), segmentation(starts, seen)
         a[seen] = 1.0
         levels = Levels(np.full(seen + 1, -1, dtype=np.int64), np.zeros(0), *(np.zeros((seen + 1, size)) for _ in range(2)))
         levels.firsts[np.append(starts[1:], seen)[: len(starts)]] = starts
         if is_reversible(self.learner):
-            both = from_both_ends(self.learner, self.values, self.events, self.steps, self.evidence, found, levels)
+            both = from_both_ends(self.learner, self.values, self.events, self.steps, self.evidence, best, levels)
             if both is not None:
-                return both, found, levels
+                return both, best, levels
         for rows, span in self.pieces(levels):
-            Call(look_back, rows, span, a, found, release_gil=True)()
-        return a, found, levels
+            Call(look_back, rows, span, a, best, release_gil=True)()
+        return a, best, levels
 
     def draws(self, count: int, key: int) -> np.ndarray:
         """Whether there is a change before each observation, (count, N); the start is not counted."""

@@ -85,8 +85,8 @@ def rule_for(rule: AlarmRule, parts: list[np.ndarray], target: float) -> AlarmRu
         return sum(int(alarms_at(made, part).sum()) for part in parts)
 
     if first < levels.size - 1 and tried(float(levels[first]), usual) > allowed:
-        found = _lowest(levels[first:], lambda level: tried(level, usual), allowed)
-        return rule.with_threshold(found, usual)
+        lowest = _lowest(levels[first:], lambda level: tried(level, usual), allowed)
+        return rule.with_threshold(lowest, usual)
     return rule.with_threshold(_lowest(levels, lambda level: tried(level, None), allowed))
 
 

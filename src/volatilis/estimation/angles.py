@@ -38,9 +38,9 @@ def wrapping(sequences: Sequence[np.ndarray]) -> Wrapping | None:
     if values.ndim != 1 or values.dtype.kind != "f" or values.size < 30:
         return None
     for period in PERIODS:
-        found = _test(differences, period) if _fill(values, period) else None
-        if found is not None:
-            return found
+        result = _test(differences, period) if _fill(values, period) else None
+        if result is not None:
+            return result
     return None
 
 

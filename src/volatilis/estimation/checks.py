@@ -155,11 +155,11 @@ def change_probabilities(learner: Learner, p_c: float | None) -> Sequence[float]
     """Those that a learner's model may have. m of VarSMiLe stands for one, but is chosen for other reasons too."""
     if p_c is not None:
         return (p_c,)
-    own = learner.change_probability()
+    assumed = learner.change_probability()
     fields = getattr(learner, "_fields", ())
-    if not 0.0 < own < 1.0:
+    if not 0.0 < assumed < 1.0:
         return None
-    return (own,) if "p_c" in fields else (own, *P_CS)
+    return (assumed,) if "p_c" in fields else (assumed, *P_CS)
 
 
 def check_model(
@@ -204,13 +204,13 @@ def _misfits(family: Family, data: Data, base: Measured, alpha: float) -> tuple[
     strange = _wrong_period(family, data) if _wraps(family) else _angles(family, data)
     if strange is not None:
         return (strange,)  # all else would be said of numbers that are none
-    found, prior, concerned = base.deviations(alpha), _prior(family, data, alpha), _few_of_many(base, alpha)
+    deviations, prior, concerned = base.deviations(alpha), _prior(family, data, alpha), _few_of_many(base, alpha)
     if concerned:  # the others fit
         data, base = data.only(concerned), base.only(concerned)
-        found, prior = base.deviations(alpha), _prior(family, data, alpha)
-    if not found and prior is None:
+        deviations, prior = base.deviations(alpha), _prior(family, data, alpha)
+    if not deviations and prior is None:
         return misfits_by_wager(family, base.p_c, data, alpha)
-    return tuple(misfit._replace(sequences=concerned) for misfit in explain(base, data, found, prior, alpha))
+    return tuple(misfit._replace(sequences=concerned) for misfit in explain(base, data, deviations, prior, alpha))
 
 
 def _of_all(misfit: Misfit, first: Sequence[int], kept: Sequence[int]) -> Misfit:

@@ -83,10 +83,10 @@ class Environment:
     profile_of: Callable[[str, int], Profile] | None = field(default=None, repr=False, compare=False)
 
     def __getitem__(self, name: str) -> Estimate:
-        found = next((one for one in self.estimates if one.name == name), None)
-        if found is None:
+        estimate = next((one for one in self.estimates if one.name == name), None)
+        if estimate is None:
             raise KeyError(f"{name} was not estimated; {', '.join(one.name for one in self.estimates)} were")
-        return found
+        return estimate
 
     @property
     def text(self) -> str:
@@ -260,8 +260,8 @@ def kind_of(family: Family) -> str:
 def family_text(family: Family) -> str:
     """A family as it is written: reads back to the same numbers."""
     name, inner, fields = _parts(family)
-    own = ",".join(f"{key}={json.dumps(v.tolist()) if isinstance(v, np.ndarray) else repr(v)}" for key, v in fields.items())
-    text = ";".join(filter(None, (family_text(inner) if inner is not None else "", own)))
+    items = ",".join(f"{key}={json.dumps(v.tolist()) if isinstance(v, np.ndarray) else repr(v)}" for key, v in fields.items())
+    text = ";".join(filter(None, (family_text(inner) if inner is not None else "", items)))
     return f"{name}:{text}".replace(" ", "") if text else name
 
 

@@ -91,8 +91,8 @@ def estimate(
     made, left_out = with_a_past(made) if is_auto(family) else (made, ())
     scored = same_observations(made)
     made = [one._replace(data=one.data._replace(scored=scored)) for one in made]
-    found = sorted(_compared(made, method, workers), key=lambda one: -one.log_marginal)
-    first, notes = found[0], (*repeated, *left_out)
+    ranked = sorted(_compared(made, method, workers), key=lambda one: -one.log_marginal)
+    first, notes = ranked[0], (*repeated, *left_out)
     if first.data.observations < made[0].data.observations:
         notes = (*notes, f"families were compared on the first {first.data.observations:,} observations")
         first = _found(next(one for one in made if one.model is first.model), method, workers)
@@ -101,8 +101,8 @@ def estimate(
     best = replace(best, notes=(*best.notes, *notes))
     if not several:
         return best
-    behind = tuple(found[0].log_marginal - one.log_marginal for one in found)
-    return Environments((best, *(one.environment(searched=False) for one in found[1:])), behind)
+    behind = tuple(ranked[0].log_marginal - one.log_marginal for one in ranked)
+    return Environments((best, *(one.environment(searched=False) for one in ranked[1:])), behind)
 
 
 # --- one family --------------------------------------------------------------------------------------------------------
@@ -125,11 +125,11 @@ class Found(NamedTuple):
         """Its parameters; without a search their intervals are quadratic, and what data cannot tell is not said."""
         point, values = self.point, self.values
         draws = _draws(point, self.peak.u, self.data)
-        told = [searched and not self._is_prior(i) for i in range(len(point.coordinates))]
-        peak = search.with_intervals(values, point.coordinates, self.peak, draws, told)
+        informed = [searched and not self._is_prior(i) for i in range(len(point.coordinates))]
+        peak = search.with_intervals(values, point.coordinates, self.peak, draws, informed)
         learner = point.learner(peak.u)
         assert learner is not None  # the peak is one of the points that were tried
-        found = Environment(
+        result = Environment(
             family=learner.family,
             p_c=learner.change_probability(),
             estimates=_estimates(point, peak),
@@ -143,7 +143,7 @@ class Found(NamedTuple):
             warnings=(*warnings_of(point, peak), *self._without_digits()) if searched else (),
             profile_of=lambda name, count: _profile(values, point, peak, name, count),
         )
-        return cautious(found, learner) if searched else found
+        return cautious(result, learner) if searched else result
 
     def _without_digits(self) -> Iterator[str]:
         family = self.model.template.family
@@ -171,8 +171,8 @@ def _found(observed: Observed, method: str, workers: int | None) -> Found:
 
     def values_on(some: Evidence) -> search.Values:
         def values(points: Sequence[np.ndarray]) -> np.ndarray:
-            found = -some.of(points)
-            return found - np.array([point.log_prior(u) for u in points]) if method == "map" else found
+            log_values = -some.of(points)
+            return log_values - np.array([point.log_prior(u) for u in points]) if method == "map" else log_values
 
         return values
 
@@ -229,12 +229,14 @@ def _starts(point: Point) -> list[np.ndarray]:
 
 
 def _estimates(point: Point, peak: search.Peak) -> tuple[Estimate, ...]:
-    found = []
+    result = []
     for i, one in enumerate(point.coordinates):
         u, variance = float(peak.u[i]), float(peak.covariance[i, i])
         error = abs(one.slope(u)) * math.sqrt(variance) if variance > 0.0 else math.nan
-        found.append(Estimate(one.name, one.natural(u), error, one.natural(float(peak.low[i])), one.natural(float(peak.high[i]))))
-    return tuple(found)
+        result.append(
+            Estimate(one.name, one.natural(u), error, one.natural(float(peak.low[i])), one.natural(float(peak.high[i])))
+        )
+    return tuple(result)
 
 
 def _log_marginal(point: Point, peak: search.Peak, log_evidence: float, observations: int) -> float:
@@ -253,11 +255,11 @@ def _profile(values: search.Values, point: Point, peak: search.Peak, name: str, 
     one, low, high = point.coordinates[i], float(peak.low[i]), float(peak.high[i])
     margin = 0.6 * (high - low)
     places = np.linspace(max(low - margin, one.low), min(high + margin, one.high), max(count, 3))
-    found, u = [], peak.u
+    drops, u = [], peak.u
     for place in places:
         value, u = search.lowest_given(values, point.coordinates, peak, u, i, float(place))
-        found.append(peak.value - value)
-    return Profile(np.array([one.natural(float(place)) for place in places]), np.array(found))
+        drops.append(peak.value - value)
+    return Profile(np.array([one.natural(float(place)) for place in places]), np.array(drops))
 
 
 def _checked(environment: Environment, data: Data) -> Environment:
@@ -267,5 +269,5 @@ def _checked(environment: Environment, data: Data) -> Environment:
     from volatilis.estimation.checks import check_model
 
     starts = np.flatnonzero(data.events >= RESET)[1:]
-    found = check_model(environment.family, np.split(data.values, starts), environment.p_c, np.split(data.events, starts))
-    return replace(environment, check=found, warnings=(*environment.warnings, *(f"{one.kind}: {one}" for one in found.misfits)))
+    check = check_model(environment.family, np.split(data.values, starts), environment.p_c, np.split(data.events, starts))
+    return replace(environment, check=check, warnings=(*environment.warnings, *(f"{one.kind}: {one}" for one in check.misfits)))

@@ -134,9 +134,9 @@ def deviations(sums: Sums, alpha: float) -> list[Deviation]:
     """Those that are certain (each at the level alpha on data from the model) and large enough to matter."""
     if sums.n < FEWEST:
         return []
-    found = [_dispersion(sums), _tails(sums), _correlation(sums), _changes(sums), _twice(sums)]
-    found += [_trend(sums), _drift(sums), _shape(sums)]
-    return [one for one in found if one is not None and one.p_value < alpha]
+    candidates = [_dispersion(sums), _tails(sums), _correlation(sums), _changes(sums), _twice(sums)]
+    candidates += [_trend(sums), _drift(sums), _shape(sums)]
+    return [one for one in candidates if one is not None and one.p_value < alpha]
 
 
 def _dispersion(sums: Sums) -> Deviation | None:

@@ -133,8 +133,8 @@ def described(family: Family, other: Family | None = None) -> str:
     inner = [described(value, before.get(name)) for name, value in fields.items() if type(value) in RECORDS]
     plain = {name: value for name, value in fields.items() if type(value) not in RECORDS}
     changed = [name for name, value in plain.items() if name not in before or not np.array_equal(before[name], value)]
-    own = ",".join(f"{name}={_short(fields[name])}" for name in changed)
-    shown = ";".join(filter(None, [*inner, own]))
+    parameters = ",".join(f"{name}={_short(fields[name])}" for name in changed)
+    shown = ";".join(filter(None, [*inner, parameters]))
     return shown if before else f"{RECORDS[type(family)].name}:{shown}".rstrip(":")
 
 

@@ -48,14 +48,14 @@ def _numbers(ys: object) -> list[np.ndarray]:
 
 
 def _as_numbers(given: object) -> np.ndarray:
-    found = as_array("estimate", given)
+    array = as_array("estimate", given)
     try:
-        if found.dtype.kind in "biufO":
-            return np.asarray(found, dtype=float)
+        if array.dtype.kind in "biufO":
+            return np.asarray(array, dtype=float)
     except (ValueError, TypeError):
         pass
     raise ValueError(
-        f"observations that are no numbers ({found.dtype}) do not tell their family; number the symbols 0, 1, ... and give "
+        f"observations that are no numbers ({array.dtype}) do not tell their family; number the symbols 0, 1, ... and give "
         "vl.Categorical"
     )
 

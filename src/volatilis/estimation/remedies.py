@@ -171,40 +171,40 @@ def _with_more_past(family: Family, whole: bool) -> str:
 
 
 def _misfit(deviation: Deviation, base: Measured, data: Data, remedy: str) -> Misfit:
-    kind, found, expected, p_value = deviation
-    return Misfit(kind, _message(deviation, base, data), remedy, found, expected, p_value)
+    kind, value, expected, p_value = deviation
+    return Misfit(kind, _message(deviation, base, data), remedy, value, expected, p_value)
 
 
 def _message(deviation: Deviation, base: Measured, data: Data) -> str:
-    kind, found, expected, _ = deviation
+    kind, value, expected, _ = deviation
     if kind == laws.PRIOR:
-        return _prior_message(base.family, data, found)
+        return _prior_message(base.family, data, value)
     if kind == laws.AUTOCORRELATED:
         # relative to the variance that the law says, so beyond 1 where errors lie at both ends
-        return f"neighbouring one-step errors have a correlation of {min(max(found, -1.0), 1.0):.2f}, where 0 should be"
+        return f"neighbouring one-step errors have a correlation of {min(max(value, -1.0), 1.0):.2f}, where 0 should be"
     if kind == laws.TREND:
         return (
-            f"observations lie {'above' if found > 0.5 else 'below'} what is predicted more often than not, as with a trend: on "
-            f"average at {_percent(found)} of the predictions, where 50 % should be"
+            f"observations lie {'above' if value > 0.5 else 'below'} what is predicted more often than not, as with a trend: on "
+            f"average at {_percent(value)} of the predictions, where 50 % should be"
         )
     if kind == laws.DRIFT:
-        times = f"{found:.2g} times as much as they should"
+        times = f"{value:.2g} times as much as they should"
         return f"one-step errors hang together over ten observations, as with levels that drift: their means vary {times}"
     if kind == laws.SHAPE:
-        return f"predictions have another form than the observations: {_worst_part(base, found)}, where 10 % should be"
+        return f"predictions have another form than the observations: {_worst_part(base, value)}, where 10 % should be"
     if kind == laws.CHANGES:
-        return f"changes are found in {1e3 * found:.3g} of 1,000 observations, where p_c = {expected:g} says {1e3 * expected:.3g}"
+        return f"changes are found in {1e3 * value:.3g} of 1,000 observations, where p_c = {expected:g} says {1e3 * expected:.3g}"
     if kind == laws.BACK:
-        often, due = f"{1e3 * found:.3g} times in 1,000", f"{1e3 * expected:.2g}"
+        often, due = f"{1e3 * value:.3g} times in 1,000", f"{1e3 * expected:.2g}"
         return f"changes that the next observation takes back are found {often}, where {due} are due"
     much = {
         laws.NARROW: "predictions are too narrow",
         laws.WIDE: "predictions are too wide",
         laws.TAILS: "there are outliers or heavy tails",
     }
-    where = f"{_percent(found)} of the observations lie outside the central {100.0 * (1.0 - expected):g} % of what is predicted"
+    where = f"{_percent(value)} of the observations lie outside the central {100.0 * (1.0 - expected):g} % of what is predicted"
     if expected == 0.5:  # it shows in the middle of the predictions
-        where = f"the middle half of what is predicted holds {_percent(found)} of the observations"
+        where = f"the middle half of what is predicted holds {_percent(value)} of the observations"
     text = f"{much.get(kind, 'counts vary more than the family allows')}: {where}, where {_percent(expected)} should be"
     counts = base.total()
     rate = f", and changes are found in {1e3 * counts.found / max(counts.steps, 1):.3g} of 1,000, where p_c = {base.p_c:g}"

@@ -52,8 +52,8 @@ def highest(
     ends = _ends(coordinates)
     first, starts = rough or values, [np.clip(start, *ends) for start in starts]
     order = np.argsort(first(starts), kind="stable")[:SEARCHES]
-    found = [_descended(first, ends, Place(starts[i], np.inf, _shape(first, starts[i])), ROUGHLY) for i in order]
-    return _descended(values, ends, min(found, key=lambda one: one.value), CLOSELY)
+    ends_reached = [_descended(first, ends, Place(starts[i], np.inf, _shape(first, starts[i])), ROUGHLY) for i in order]
+    return _descended(values, ends, min(ends_reached, key=lambda one: one.value), CLOSELY)
 
 
 class Place(NamedTuple):
@@ -66,8 +66,8 @@ class Place(NamedTuple):
 
 def _shape(values: Values, u: np.ndarray) -> np.ndarray:
     """The inverse of the curvature in each direction alone."""
-    found = np.minimum(values([u, *(u + sign * APART * e for e in np.eye(u.size) for sign in (1.0, -1.0))]), CEILING)
-    bends = np.abs(found[1::2] + found[2::2] - 2.0 * found[0]) / APART**2
+    heights = np.minimum(values([u, *(u + sign * APART * e for e in np.eye(u.size) for sign in (1.0, -1.0))]), CEILING)
+    bends = np.abs(heights[1::2] + heights[2::2] - 2.0 * heights[0]) / APART**2
     return np.diag(1.0 / np.maximum(bends, FLATTEST))
 
 
@@ -85,10 +85,10 @@ def _descended(values: Values, ends: tuple[np.ndarray, np.ndarray], place: Place
         moved = _shorter_until_lower(values, ends, u, value, slope, step * min(1.0, LONGEST / float(np.abs(step).max())))
         if moved is None:
             break
-        there, new_slope = _slope(values, moved, inverse)
+        new_value, new_slope = _slope(values, moved, inverse)
         inverse = _updated(inverse, moved - u, new_slope - slope)
-        gains.append(value - there)
-        u, value, slope = moved, there, new_slope
+        gains.append(value - new_value)
+        u, value, slope = moved, new_value, new_slope
     return Place(u, value, inverse)
 
 
@@ -96,8 +96,8 @@ def _slope(values: Values, u: np.ndarray, inverse: np.ndarray) -> tuple[float, n
     """Value and slope, by differences along the axes of what is known of the curvature, over a small share of an error."""
     axes = SHARE * np.linalg.cholesky(inverse)
     axes = axes * (np.clip(np.abs(axes).max(axis=0), *STEPS) / np.abs(axes).max(axis=0))
-    found = np.minimum(values([u, *(u + axis for axis in axes.T)]), CEILING)
-    return float(found[0]), np.linalg.solve(axes.T, found[1:] - found[0])
+    heights = np.minimum(values([u, *(u + axis for axis in axes.T)]), CEILING)
+    return float(heights[0]), np.linalg.solve(axes.T, heights[1:] - heights[0])
 
 
 def _shorter_until_lower(
@@ -108,10 +108,10 @@ def _shorter_until_lower(
     for _ in range(12):
         moved = np.clip(u + share * step, *ends)
         promised = float(slope @ (moved - u))
-        there = float(np.minimum(values([moved])[0], CEILING))
-        if there <= value + 1e-4 * promised and promised < 0.0:
+        new_value = float(np.minimum(values([moved])[0], CEILING))
+        if new_value <= value + 1e-4 * promised and promised < 0.0:
             return moved
-        excess = there - value - promised
+        excess = new_value - value - promised
         share *= min(max(-0.5 * promised / excess if excess > 0.0 else 0.5, 0.1), 0.5)
     return None
 
@@ -147,10 +147,10 @@ def described(values: Values, coordinates: Sequence[Coordinate], place: Place) -
         axes = (axes * shares) @ root
         covariance[inside] = (axes @ axes.T)[inside]
         moved = np.clip(u - axes @ root.T @ slope, *ends)
-        there = float(values([moved])[0])
-        gain = value - there
+        new_value = float(values([moved])[0])
+        gain = value - new_value
         if gain > 0.0:
-            u, value = moved, there
+            u, value = moved, new_value
         if gain < CLOSELY and as_known:
             break
     return Peak(u, value, covariance, np.full(u.size, np.nan), np.full(u.size, np.nan), at_end)
@@ -159,8 +159,8 @@ def described(values: Values, coordinates: Sequence[Coordinate], place: Place) -
 def _derivatives(values: Values, u: np.ndarray, value: float, axes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Slope and curvature along axes, each of about one error's length, over which the evidence falls by about a quarter nat."""
     n, steps = axes.shape[1], WITHIN * axes.T
-    found = values([u + sign * step for step in steps for sign in (1.0, -1.0)])
-    up, down = found[0::2], found[1::2]
+    heights = values([u + sign * step for step in steps for sign in (1.0, -1.0)])
+    up, down = heights[0::2], heights[1::2]
     pairs = [(i, j) for i in range(n) for j in range(i)]
     both = values([u + sign * (steps[i] + steps[j]) for i, j in pairs for sign in (1.0, -1.0)])
     curvature = np.diag((up + down - 2.0 * value) / WITHIN**2)
@@ -211,8 +211,8 @@ def drop_of(one: Coordinate, variance: float, draws: float) -> float:
 
     if one.scale == LOGIT.name:
         return DROP
-    told = 0.5 / variance if one.scale == LOG.name and variance > 0.0 else 0.0
-    n = max(draws, told, FEWEST_DRAWS)
+    observations_worth = 0.5 / variance if one.scale == LOG.name and variance > 0.0 else 0.0
+    n = max(draws, observations_worth, FEWEST_DRAWS)
     return 0.5 * float(t.ppf(0.975, n - 1.0)) ** 2 * n / (n - 1.0)
 
 
@@ -280,8 +280,8 @@ def lowest_given(
 
     shape = _shape_without(peak.covariance, i)
     shape = _shape(of, u[others]) if shape is None else shape
-    found = _descended(of, _ends([coordinates[k] for k in others]), Place(u[others], math.inf, shape), PROFILE)
-    return found.value, whole(found.u)
+    lowest = _descended(of, _ends([coordinates[k] for k in others]), Place(u[others], math.inf, shape), PROFILE)
+    return lowest.value, whole(lowest.u)
 
 
 def _shape_without(covariance: np.ndarray, i: int) -> np.ndarray | None:

@@ -86,17 +86,17 @@ class StreamCheck:
         level = ALPHA / 2.0 ** min(self._looks, FURTHEST)
         self._looks += 1
         if weighed(self._learner) is not None:
-            found = check_weighed(self._learner, sequences, steps, level)
+            check = check_weighed(self._learner, sequences, steps, level)
         else:
-            found = check_model(self._family, sequences, self._p_c, steps, level)
-        if self._learned and found.misfits:
-            found = _with_own_parameters(self._family, sequences, steps, level)
-        new = [misfit for misfit in found.misfits if misfit.kind not in self._told]
+            check = check_model(self._family, sequences, self._p_c, steps, level)
+        if self._learned and check.misfits:
+            check = _with_own_parameters(self._family, sequences, steps, level)
+        new = [misfit for misfit in check.misfits if misfit.kind not in self._told]
         self._told.update(misfit.kind for misfit in new)
         of = f"{len(sequences)} keys" if len(sequences) > 1 else "the stream"
-        looked = f"({found.observations:,} observations of {of} were looked at; said once)"
+        looked = f"({check.observations:,} observations of {of} were looked at; said once)"
         even = "does not fit, even with parameters from these lines" if self._learned else "does not fit"
-        return [f"{described(found.family)} {even}: {misfit} {looked}" for misfit in new]
+        return [f"{described(check.family)} {even}: {misfit} {looked}" for misfit in new]
 
 
 def _with_gaps(numbers: np.ndarray, values: np.ndarray, events: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -114,8 +114,8 @@ def _with_own_parameters(family: Family, sequences: list[np.ndarray], steps: lis
     given = {name: value for name, value in family._asdict().items() if name in ("k", "period")}  # type: ignore[attr-defined]
     seen = [values[events % RESET == OBSERVE] for values, events in zip(sequences, steps, strict=True)]
     try:
-        own = estimate(seen, kind_of(family), check=False, workers=1, **given)
+        estimated = estimate(seen, kind_of(family), check=False, workers=1, **given)
     except ValueError:  # they do not vary: there is no noise whose law could be wrong
         return Check((), family, 0.0, sum(map(len, seen)), ())
-    found = check_model(own.family, sequences, own.p_c, steps, level)
-    return found._replace(misfits=tuple(one for one in found.misfits if one.remedy.startswith(NO_PARAMETERS)))
+    check = check_model(estimated.family, sequences, estimated.p_c, steps, level)
+    return check._replace(misfits=tuple(one for one in check.misfits if one.remedy.startswith(NO_PARAMETERS)))

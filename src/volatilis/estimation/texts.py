@@ -58,17 +58,17 @@ def without_auto(text: str) -> str:
 
 
 def _written(recipe: Recipe, with_defaults: bool) -> str:
-    own = {name: value for name, value in recipe.own_values({}).items() if value != AUTO}
+    values = {name: value for name, value in recipe.own_values({}).items() if value != AUTO}
     inner = "" if recipe.inner is None else _written(recipe.inner, with_defaults)
     if with_defaults:
         marked = {name for name, value in recipe.fields if value == AUTO}
         for one in catalogue.parameters(recipe.name):
-            if one.name in own or one.name in marked:
+            if one.name in values or one.name in marked:
                 continue
             if one.default is None:
                 raise ValueError(f"{recipe.text!r}: {one.name} is missing; it must be {one.accepts}, or {one.name}=auto")
-            own[one.name] = one.default
-    fields = ",".join(f"{name}={json.dumps(value) if isinstance(value, list) else value!r}" for name, value in own.items())
+            values[one.name] = one.default
+    fields = ",".join(f"{name}={json.dumps(value) if isinstance(value, list) else value!r}" for name, value in values.items())
     parts = ";".join(filter(None, (inner, fields))).replace(" ", "")
     return f"{recipe.name}:{parts}" if parts else recipe.name
 
@@ -141,9 +141,9 @@ def with_defaults(text: str, values: Mapping[str, float]) -> str:
             text = re.sub(rf"\b{name}\s*=\s*auto\b", f"{name}={value!r}", text)
     if not missing:
         return text
-    inner, semicolon, own = text.partition(";") if recipe.inner is not None else (text, "", "")
+    inner, semicolon, outer = text.partition(";") if recipe.inner is not None else (text, "", "")
     joint = "," if ":" in inner and "=" in inner.rpartition(":")[2] else ":"
-    return f"{inner}{joint}{','.join(missing)}{semicolon}{own}"
+    return f"{inner}{joint}{','.join(missing)}{semicolon}{outer}"
 
 
 def warm_up_texts(family: str, learner: str) -> tuple[str, str]:

@@ -38,8 +38,8 @@ class Unknowns(NamedTuple):
         """The learner with what the data suggest for what is unknown."""
         suggested = self.template._replace(family=self.template.family.plausible(sequences))  # type: ignore[attr-defined]
         places = parameter_places(suggested)
-        own = {name: value for name, value in self.given if name in places}
-        return with_values(suggested, own)
+        settable = {name: value for name, value in self.given if name in places}
+        return with_values(suggested, settable)
 
     def predicted_by(self, text: str) -> Unknowns:
         """The same with the predictions of another learner, of which `unknown` may be parameters too."""
@@ -92,9 +92,9 @@ def _of_classes(levels: Sequence[type], values: dict[str, object], marked: Seque
     family, notes = _made(levels, values, counts)
     template = _predictor(family, values.get("p_c", START))
     places = parameter_places(template)
-    own = [one.name for cls in levels for one in FAMILIES[cls].parameters]
-    searched = [name for name in reversed(own) if name in places and name not in values and name not in FIXED]
-    searched = [name for name in own if name in searched and _can_move(template, name)]
+    names = [one.name for cls in levels for one in FAMILIES[cls].parameters]
+    searched = [name for name in reversed(names) if name in places and name not in values and name not in FIXED]
+    searched = [name for name in names if name in searched and _can_move(template, name)]
     return _checked(template, [*searched, *(["p_c"] if "p_c" not in values else []), *marked], values, notes)
 
 
@@ -183,8 +183,8 @@ def _flat(entries: Any) -> list[Any]:
 def _of_instance(template: Learner, values: Mapping[str, object], marked: Sequence[str]) -> Unknowns:
     """What is marked is unknown, all else is as it is."""
     places = parameter_places(template)
-    own = {name: value for name, value in values.items() if name in places}
-    given = {name: value for name, value in parameter_values(with_values(template, own)).items() if name not in marked}  # type: ignore[arg-type]
+    named = {name: value for name, value in values.items() if name in places}
+    given = {name: value for name, value in parameter_values(with_values(template, named)).items() if name not in marked}  # type: ignore[arg-type]
     return _checked(template, marked, {**given, **values}, [])
 
 

@@ -76,9 +76,9 @@ def cautious(found: Environment, learner: Learner) -> Environment:
         large = {}
     rare = with_values(learner, {"p_c": min(found.p_c, 1.0 / found.observations)} | large)
     shown = {"sigma_0"} if "sigma_0" in large else set(large)
-    told = [f"{name} = {value_of(rare, name):.3g}" for name in large if name in shown]
+    settings = [f"{name} = {value_of(rare, name):.3g}" for name in large if name in shown]
     if "sigma_0" in large:
-        told[0] += f" ({WIDE:g} times the noise)"
-    told.append(f"p_c = {value_of(rare, 'p_c'):.3g}")
-    note = f"no change to learn from: learners of this environment reckon with {', '.join(told)}, not with what is told above"
+        settings[0] += f" ({WIDE:g} times the noise)"
+    settings.append(f"p_c = {value_of(rare, 'p_c'):.3g}")
+    note = f"no change to learn from: learners of this environment reckon with {', '.join(settings)}, not with what is told above"
     return replace(found, family=rare.family, p_c=value_of(rare, "p_c"), notes=(*found.notes, note))

@@ -27,16 +27,16 @@ def check_weighed(learner: Learner, sequences: Sequence[np.ndarray], events: Seq
     inner = weighed(learner)
     assert inner is not None
     runs = run_over(learner, sequences, events)
-    found = tuple(
+    ended = tuple(
         Misfit(laws.GRID, one.message, one.remedy, one.weight, 1.0 / one.size, math.exp(-min(one.gain, 700.0)), one.sequences)
         for one in piles(inner, runs)
     )
     if inner is not learner or inner.family.lacks("predictive_cdf"):
         seen = sum(int(np.count_nonzero(one % RESET == OBSERVE)) for one in events)
-        return Check(tuple(one._replace(sequences=()) for one in found), learner.family, inner.change_probability(), seen, ())
+        return Check(tuple(one._replace(sequences=()) for one in ended), learner.family, inner.change_probability(), seen, ())
     if set(inner.parameters()) == {"p_c"} or len(runs) < 2:
         check = _checked(inner, runs, sequences, events, alpha)
-        return check._replace(misfits=(*found, *check.misfits))
+        return check._replace(misfits=(*ended, *check.misfits))
     kept = list(range(min(len(runs), MOST)))
     checks = [_checked(inner, [runs[i]], [sequences[i]], [events[i]], alpha / len(kept)) for i in kept]
     kinds: dict[str, Misfit] = {}
@@ -46,13 +46,13 @@ def check_weighed(learner: Learner, sequences: Sequence[np.ndarray], events: Seq
             kinds[misfit.kind] = before._replace(sequences=(*before.sequences, i))
     observations = sum(check.observations for check in checks)
     errors = tuple(one for check in checks for one in check.errors)
-    return Check((*found, *kinds.values()), best_point(inner, runs).family, checks[0].p_c, observations, errors)
+    return Check((*ended, *kinds.values()), best_point(inner, runs).family, checks[0].p_c, observations, errors)
 
 
 def _checked(
     learner: Averaged, runs: Sequence[Ended], sequences: Sequence[np.ndarray], events: Sequence[np.ndarray], alpha: float
 ) -> Check:
-    own = best_point(learner, runs) if runs else learner.learner
+    best = best_point(learner, runs) if runs else learner.learner
     known = "p_c" not in learner.parameters() and "p_c" in getattr(learner.learner, "_fields", ())
-    rates = (own.change_probability(),) if known else (own.change_probability(), *P_CS)
-    return check_model(own.family, sequences, rates, events, alpha)
+    rates = (best.change_probability(),) if known else (best.change_probability(), *P_CS)
+    return check_model(best.family, sequences, rates, events, alpha)

@@ -71,9 +71,9 @@ def tune(
     """
     name = free_parameter(learner)
     record = RECORDS[learner]
-    found = next(one.search for one in record.parameters if one.name == name)
-    assert isinstance(found, Range)
-    searched = found if bounds is None else _within(found, *bounds)
+    full_range = next(one.search for one in record.parameters if one.name == name)
+    assert isinstance(full_range, Range)
+    searched = full_range if bounds is None else _within(full_range, *bounds)
     sequences = [_Sequence(environment, steps, seed) for seed in (range(seeds) if isinstance(seeds, int) else seeds)]
     evaluations = 0
 

@@ -86,14 +86,14 @@ def _draw_finding(axis: Axes, powers: Mapping[str, Power], finding: str) -> None
     mistake = finding.endswith(("refused", "noise"))
     for level in (0.05,) if mistake else (0.8, 0.9):
         axis.axhline(level, color="0.75", linewidth=0.9, zorder=1)
-    for kind, found in powers.items():
-        k = found.findings.index(finding)
-        subjects, trials = np.array(found.setting.subjects), found.setting.trials
+    for kind, power in powers.items():
+        k = power.findings.index(finding)
+        subjects, trials = np.array(power.setting.subjects), power.setting.trials
         for i, count in enumerate(trials):
             colour = style.blend(FEW_TRIALS, MANY_TRIALS, i / max(len(trials) - 1, 1))
             text = str(count) if kind == "random" else f"{count}, chosen"
-            axis.plot(subjects, found.share[k, i], color=colour, linestyle=LINES[kind], marker="o", markersize=3.5, label=text)
-            axis.fill_between(subjects, found.low[k, i], found.high[k, i], color=colour, alpha=0.15, linewidth=0)
+            axis.plot(subjects, power.share[k, i], color=colour, linestyle=LINES[kind], marker="o", markersize=3.5, label=text)
+            axis.fill_between(subjects, power.low[k, i], power.high[k, i], color=colour, alpha=0.15, linewidth=0)
     axis.set(ylim=(-0.03, 1.03), xticks=next(iter(powers.values())).setting.subjects)
     axis.set_title(finding + (" (wrongly)" if mistake else ""), loc="left", fontsize=9.5)
 
@@ -101,9 +101,9 @@ def _draw_finding(axis: Axes, powers: Mapping[str, Power], finding: str) -> None
 def _draw_sequences(figure: SubFigure, chosen: Chosen) -> None:
     axes = figure.subplots(1, 4)
     values = [*zip(chosen.random.T, chosen.criteria, strict=True), (chosen.scores, chosen.score)]
-    for axis, name, (random, own) in zip(axes, CRITERIA, values, strict=True):
+    for axis, name, (random, of_design) in zip(axes, CRITERIA, values, strict=True):
         axis.hist(random, bins=24, color="0.75")
-        axis.axvline(own, color=CHOSEN_COLOUR, linewidth=2.0)
+        axis.axvline(of_design, color=CHOSEN_COLOUR, linewidth=2.0)
         axis.set_xlabel(name)
         axis.set_yticks([])
     axes[0].set_title("random sequences (grey) and the chosen one (red)", loc="left", fontsize=9.5)

@@ -74,18 +74,18 @@ def _draw_matrix(axis: Axes, matrix: xr.DataArray, counts: np.ndarray | None) ->
 
 
 def _draw_parameter(axis: Axes, entries: xr.Dataset) -> None:
-    true, found, flagged = entries.true_value.values, entries.found.values, entries.flagged.values
+    true, estimated, flagged = entries.true_value.values, entries.found.values, entries.flagged.values
     low, high = entries.low.values, entries.high.values
-    both = np.concatenate([true, found])
+    both = np.concatenate([true, estimated])
     wide = bool(both.min() > 0.0 and both.max() > WIDE * both.min())
     ends = np.array([both.min(), both.max()])
     room = np.array([1.0 / 1.3, 1.3]) if wide else np.array([-0.07, 0.07]) * (np.ptp(ends) or 1.0)
     ends = ends * room if wide else ends + room
-    error = [np.nan_to_num(np.maximum(found - low, 0.0)), np.nan_to_num(np.maximum(high - found, 0.0))]
-    axis.errorbar(true, found, yerr=error, fmt="none", ecolor="#b5cfe3", elinewidth=0.9, zorder=1)
+    error = [np.nan_to_num(np.maximum(estimated - low, 0.0)), np.nan_to_num(np.maximum(high - estimated, 0.0))]
+    axis.errorbar(true, estimated, yerr=error, fmt="none", ecolor="#b5cfe3", elinewidth=0.9, zorder=1)
     axis.plot(ends, ends, color="#999999", linewidth=0.9, zorder=0)
-    axis.plot(true[~flagged], found[~flagged], "o", color=FOUND, markersize=4.0, zorder=2)
-    axis.plot(true[flagged], found[flagged], "x", color=FLAGGED, markersize=5.5, zorder=2)
+    axis.plot(true[~flagged], estimated[~flagged], "o", color=FOUND, markersize=4.0, zorder=2)
+    axis.plot(true[flagged], estimated[flagged], "x", color=FLAGGED, markersize=5.5, zorder=2)
     if wide:
         _make_logarithmic(axis, ends)
     axis.set_xlim(*ends)

@@ -100,10 +100,10 @@ def ended(learner: Learner, values: np.ndarray, events: np.ndarray, shares: np.n
     if len(values) and values[:, 0].min() < 0.0 and (events % RESET == OBSERVE)[values[:, 0] < 0.0].any():
         return []  # several contexts at one step
     kind = learner.learner.family.observations([])[0]
-    own = np.ascontiguousarray(np.nan_to_num(values[:, 1] if kind.ndim == 1 else values[:, 1:])).astype(kind.dtype)
+    values_of_rows = np.ascontiguousarray(np.nan_to_num(values[:, 1] if kind.ndim == 1 else values[:, 1:])).astype(kind.dtype)
     unseen = ELAPSE if learner.unseen == Unseen.elapse else SKIP
     what = [np.where(values[:, 0] == c, events, events // RESET * RESET + unseen) for c in range(learner.contexts)]
-    return [Ended(own, one.astype(events.dtype), share) for one, share in zip(what, shares, strict=True)]
+    return [Ended(values_of_rows, one.astype(events.dtype), share) for one, share in zip(what, shares, strict=True)]
 
 
 def warn_of_grid(learner: Learner, runs: Sequence[tuple[np.ndarray, np.ndarray, np.ndarray]]) -> None:
@@ -118,13 +118,13 @@ def warn_of_grid(learner: Learner, runs: Sequence[tuple[np.ndarray, np.ndarray, 
 
 def piles(learner: Averaged, runs: Sequence[Ended]) -> list[Pile]:
     """The ends of grids beyond which the truth lies: of all sequences as one, or of each alone."""
-    found = []
+    result = []
     for name in learner.parameters():
         grid = learner.grid(name)
         for end, inner in ((0, 1), (-1, -2)) if len(grid) > 1 else ():
             pile = _pile(learner, name, float(grid[end]), float(grid[inner]), runs)
-            found += [] if pile is None else [pile]
-    return found
+            result += [] if pile is None else [pile]
+    return result
 
 
 def best_point(learner: Averaged, runs: Sequence[Ended]) -> Learner:

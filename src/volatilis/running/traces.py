@@ -144,9 +144,9 @@ class Trace(Readouts[np.ndarray]):
     def readouts(self) -> tuple[str, ...]:
         """The names of the readouts that were computed."""
         out = self._outputs
-        there = {"mean": out.means, "variance": out.variances, "run_length": out.run_length}
-        there["outlier_probability"] = out.log_outliers
-        return tuple(n for n in defined_readouts(self._learner) if len(self) == 0 or n not in there or len(there[n]))
+        arrays = {"mean": out.means, "variance": out.variances, "run_length": out.run_length}
+        arrays["outlier_probability"] = out.log_outliers
+        return tuple(n for n in defined_readouts(self._learner) if len(self) == 0 or n not in arrays or len(arrays[n]))
 
     def parameter(self, name: str) -> LearnedParameter:
         """What is known after each observation of the parameter `name`, such as p_c, which the learner learns (`Averaged`).

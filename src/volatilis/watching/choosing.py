@@ -52,16 +52,16 @@ def suggested(learner: Learner, values: np.ndarray, chooses: bool) -> Suggestion
     """What these observations suggest; without a choice for the learner's own family."""
     behind = np.full(len(CHOICES), NOT_TRIED)
     try:
-        found = _compared(values, behind) if chooses else estimate(values, **_given(learner.family), **OPTIONS)
+        environment = _compared(values, behind) if chooses else estimate(values, **_given(learner.family), **OPTIONS)
     except ValueError:  # they do not vary
         places = list(parameter_places(learner))
         size = max(abs(float(values[0])), 1.0) * STILL
         still = {"sigma": size, "mu_0": float(values[0]), "sigma_0": 100.0 * size}
         still = {name: value for name, value in still.items() if name in places}
         return Suggestion(with_values(learner, still), np.zeros(1 + len(places)), 0, behind)
-    own: Learner = learner._replace(family=found.family, p_c=found.p_c)  # type: ignore[attr-defined]
-    own, doubts = _with_rare_changes(own, found, len(values))
-    return Suggestion(own, doubts, CHOICES.index(kind_of(found.family)) if chooses else 0, behind)
+    suggestion: Learner = learner._replace(family=environment.family, p_c=environment.p_c)  # type: ignore[attr-defined]
+    suggestion, doubts = _with_rare_changes(suggestion, environment, len(values))
+    return Suggestion(suggestion, doubts, CHOICES.index(kind_of(environment.family)) if chooses else 0, behind)
 
 
 OPTIONS: dict[str, Any] = {"check": False, "workers": 1}

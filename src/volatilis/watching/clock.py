@@ -103,20 +103,20 @@ class Clock:
         self._first[numbers], self._counts[:, numbers] = math.nan, 0
 
     def arrays(self, numbers: np.ndarray) -> dict[str, np.ndarray]:
-        own = np.array([self.now, self.latest])
-        return {"clock.first": self._first[numbers], "clock.counts": self._counts[:, numbers], "clock": own}
+        times = np.array([self.now, self.latest])
+        return {"clock.first": self._first[numbers], "clock.counts": self._counts[:, numbers], "clock": times}
 
     def set_arrays(self, arrays: dict[str, np.ndarray], count: int) -> None:
         """As `arrays` gave them, for numbers from 0. Raises ValueError where they are something else."""
-        first, counts, own = arrays["clock.first"], arrays["clock.counts"], arrays["clock"]
+        first, counts, times = arrays["clock.first"], arrays["clock.counts"], arrays["clock"]
         if counts.shape != (3, count) or counts.dtype != np.int64 or (counts[LATE:] < 0).any() or (counts[TWICE] > 1).any():
             raise ValueError("the saved steps of the keys are not valid")
-        if first.shape != (count,) or own.shape != (2,) or {first.dtype, own.dtype} != {np.dtype(np.float64)}:
+        if first.shape != (count,) or times.shape != (2,) or {first.dtype, times.dtype} != {np.dtype(np.float64)}:
             raise ValueError("the saved clock is not valid")
-        if np.isnan(own).any() or np.isinf(first).any():
+        if np.isnan(times).any() or np.isinf(first).any():
             raise ValueError("the saved clock is not valid")
         self._first, self._counts = np.array(first, order="C"), np.array(counts, order="C")
-        self.now, self.latest = own.tolist()
+        self.now, self.latest = times.tolist()
 
 
 def count_steps(

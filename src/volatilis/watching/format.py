@@ -246,11 +246,11 @@ class KeyTexts:
         if not keys or keys[0] == ():
             return []
         texts += [""] * (int(numbers.max()) + 1 - len(texts))
-        found = [texts[number] for number in numbers.tolist()]
-        if "" in found:
+        result = [texts[number] for number in numbers.tolist()]
+        if "" in result:
             for i, (number, key) in enumerate(zip(numbers.tolist(), keys, strict=True)):
-                found[i] = texts[number] = texts[number] or self._format.key_text(key)
-        return found
+                result[i] = texts[number] = texts[number] or self._format.key_text(key)
+        return result
 
     def renew(self, numbers: list[int]) -> None:
         """These numbers belong to other keys now."""

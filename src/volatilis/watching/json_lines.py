@@ -62,16 +62,16 @@ class JsonLines:
             return None  # a header of a CSV
         bare = cls(fields._replace(key=(), time=None, keep=(), given=()), bare=True)
         try:
-            told = not np.isnan(bare.one(line).value).all()
+            has_values = not np.isnan(bare.one(line).value).all()
         except BadLineError:
             is_json = surely or value is not None or line.startswith("[") or line.lstrip("-").isdigit()
             return (cls(fields, bare=True), False) if is_json else None
-        if told and (others := [*fields.key, *([fields.time] if fields.time else []), *fields.keep]):
+        if has_values and (others := [*fields.key, *([fields.time] if fields.time else []), *fields.keep]):
             option = "--key" if fields.key else "--time" if fields.time else "--given" if fields.given else "--keep"
             raise ValueError(
                 f"{option} {others[0]}: the lines are bare observations, such as {line[:40]!r}, without such a field"
             )
-        return cls(fields, bare=True), told
+        return cls(fields, bare=True), has_values
 
     @classmethod
     def from_data(cls, data: str, fields: Fields) -> JsonLines | None:
@@ -142,17 +142,17 @@ class JsonLines:
             return Record(None, self._vector(row, "it"), kept=(None,) * len(self._kept))
         if not isinstance(row, dict):
             raise BadLineError(f'the first lines are like {{"{fields.values[0]}": 1.25}}, and this one is not')
-        found = {}
+        read = {}
         for name, get in self._getters.items():
             try:
-                found[name] = get(row)
+                read[name] = get(row)
             except KeyError:
                 raise BadLineError(no_field(name, row)) from None
-        values = [found[name] for name in fields.values]
+        values = [read[name] for name in fields.values]
         value = self._vector(values[0] if len(values) == 1 else values, repr(fields.values[0]))
-        key = one_key([found[name] for name in fields.key], fields.key) if fields.key else None
-        time = one_time(found[fields.time], fields.time) if fields.time else None
-        given = one_context([found[name] for name in fields.given], fields)
+        key = one_key([read[name] for name in fields.key], fields.key) if fields.key else None
+        time = one_time(read[fields.time], fields.time) if fields.time else None
+        given = one_context([read[name] for name in fields.given], fields)
         return Record(key, value, time, tuple(get(row) for get in self._kept), given)
 
     def _row(self, line: str) -> Any:

@@ -136,8 +136,8 @@ class Keyed:
         self.place_of = np.zeros((count + FIRST_STATES, 2), dtype=np.int64)
         self.place_of[:count, 0] = pool_of
         for index in range(len(pools)):
-            own = np.flatnonzero(pool_of == index)
-            self.place_of[own, 1] = np.arange(len(own))
+            keys = np.flatnonzero(pool_of == index)
+            self.place_of[keys, 1] = np.arange(len(keys))
 
     def compact(self) -> np.ndarray | None:
         """Use less memory where most numbers are free: then all keys get new numbers, in their order. Returns the old ones."""
@@ -145,11 +145,11 @@ class Keyed:
             return None
         numbers, pool_of, rows = self.packed()
         pools = []
-        for index, own in enumerate(rows):
+        for index, kept in enumerate(rows):
             example = self.example(index)
             arrays = self.pools[index].states.kept_arrays()
             pools.append(Pool(example))
-            pools[-1].set_arrays({name: array[own] for name, array in arrays.items()})
+            pools[-1].set_arrays({name: array[kept] for name, array in arrays.items()})
         self.keys.renumber()
         self.restore(pool_of, pools)
         return numbers

@@ -52,7 +52,7 @@ class Keys:
 
     def _in_order(self, keys: Sequence[Key], ticks: np.ndarray | None, new: list[tuple[int, Key]]) -> list[int]:
         """Line by line, since a key that is forgotten before a line is a new one there."""
-        numbers, last, found = self.numbers, self._last, []
+        numbers, last, result = self.numbers, self._last, []
         assert isinstance(numbers, OrderedDict)
         for key, tick in zip(keys, [0.0] * len(keys) if ticks is None else ticks.tolist(), strict=True):
             if self._after is not None:
@@ -68,8 +68,8 @@ class Keys:
                 numbers.move_to_end(key)
             self._lines += 1
             last[number], self._line[number] = tick, self._lines
-            found.append(number)
-        return found
+            result.append(number)
+        return result
 
     def _make_room(self, number: int) -> None:
         age = self._lines - self._line[number]

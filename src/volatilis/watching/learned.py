@@ -113,9 +113,9 @@ class Learned:
     def _tell_strange(self, numbers: np.ndarray, values: np.ndarray, strange: np.ndarray) -> None:
         """Of observations that are none of the family that was chosen, once for a key."""
         for number in dict.fromkeys(numbers[strange].tolist()):
-            own = values[strange & (numbers == number)]
+            of_key = values[strange & (numbers == number)]
             family = self._learner_of(number).family
-            wrong = own[~np.array([_takes(family, one) for one in own.tolist()])]  # the others are of the warm-up
+            wrong = of_key[~np.array([_takes(family, one) for one in of_key.tolist()])]  # the others are of the warm-up
             if len(wrong) and number not in self._strange:
                 self._strange.add(number)
                 self._warn(
@@ -173,8 +173,8 @@ class Learned:
 
     def _learner_of(self, number: int) -> Learner:
         pool, row = self._keyed.place_of[number].tolist()
-        own: Learner = member(self._keyed.pools[pool].states.at(row).own, 0)
-        return own
+        learner: Learner = member(self._keyed.pools[pool].states.at(row).own, 0)
+        return learner
 
     def _warn(self, number: int, text: str) -> None:
         if number not in self._named and len(self._named) == NAMED:

@@ -107,9 +107,9 @@ class Parser:
     def _reader(self, lines: list[str], ended: bool) -> tuple[JsonLines | CsvLines | None, int]:
         """For an input that begins with these lines, and how many of them are its header; None where that is not whole yet."""
         if self._kind != "csv":
-            found = JsonLines.for_line(lines[0].strip(), self._fields, self._kind == "jsonl")
-            if found is not None:
-                return self._json_reader(*found, lines), 0
+            reader = JsonLines.for_line(lines[0].strip(), self._fields, self._kind == "jsonl")
+            if reader is not None:
+                return self._json_reader(*reader, lines), 0
         header, count = lines[0], 1
         while header.count('"') % 2 and count < min(len(lines), MOST_LINES):
             header, count = f"{header}\n{lines[count]}", count + 1
@@ -120,15 +120,15 @@ class Parser:
         self._read = CsvLines(header.strip(" \r"), self._fields)
         return self._read, count
 
-    def _json_reader(self, reader: JsonLines, told: bool, lines: list[str]) -> JsonLines:
+    def _json_reader(self, reader: JsonLines, has_values: bool, lines: list[str]) -> JsonLines:
         """The first line that tells objects from bare observations decides; null, say, does not."""
         for line in lines[1:]:
-            if told:
+            if has_values:
                 break
-            found = JsonLines.for_line(line.strip(), self._fields, True) if line.strip() else None
-            if found is not None and found[1]:
-                reader, told = found
-        if told:
+            result = JsonLines.for_line(line.strip(), self._fields, True) if line.strip() else None
+            if result is not None and result[1]:
+                reader, has_values = result
+        if has_values:
             self._read = reader
         return reader
 

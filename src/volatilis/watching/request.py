@@ -193,9 +193,9 @@ def fields_of(request: WatchRequest, learner: Learner) -> Fields:
     if request.contexts and not request.given:
         raise ValueError("--contexts names the contexts in a field; say with --given which one it is")
     codes, contexts = ({n: float(i) for i, n in enumerate(names)} for names in (request.categories, request.contexts))
-    there = {*request.key, *request.value}
+    taken = {*request.key, *request.value}
     # key and value are written anyway; a context is passed on as it came
-    keep = tuple(name for name in dict.fromkeys((*request.given, *request.keep)) if name not in there)
+    keep = tuple(name for name in dict.fromkeys((*request.given, *request.keep)) if name not in taken)
     return Fields(
         request.key, request.value, width, codes, _observes_booleans(family), request.time, keep, request.given, contexts
     )

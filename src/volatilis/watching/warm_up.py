@@ -67,8 +67,8 @@ class Warming(NamedTuple):
         numbers = {f"own_{i}": array for i, array in enumerate(_arrays(self.own))}
         inner = {f"inner_{name}": array for name, array in self.inner.kept_arrays().items()}
         prior = {"prior_chi": self.inner.pi_0.chi, "prior_nu": self.inner.pi_0.nu}  # every key has its own
-        own = {name: getattr(self, name) for name in ("buffer", "seen", "known", "doubts", "kind", "behind", "support")}
-        return {**own, **numbers, **prior, **inner}
+        arrays = {name: getattr(self, name) for name in ("buffer", "seen", "known", "doubts", "kind", "behind", "support")}
+        return {**arrays, **numbers, **prior, **inner}
 
     @python_only
     def many(self, count: int) -> BankOfStates:
@@ -230,10 +230,10 @@ class WarmUp(_Fields):
     def words(self, state: Any) -> list[str]:
         """What was found, and what is wrong with it, in words."""
         learner, values = member(state.own, 0), state.buffer
-        found = ", ".join(f"{name} = {value_of(learner, name):.4g}" for name in parameter_places(learner))
+        learned = ", ".join(f"{name} = {value_of(learner, name):.4g}" for name in parameter_places(learner))
         if np.all(values == values[0]):
-            return [f"all of the first {self.lines} observations are {values[0]}, so their noise is a guess: {found}"]
-        texts = [f"learned from the first {self.lines} observations: {self._family_words(state)}{found}"]
+            return [f"all of the first {self.lines} observations are {values[0]}, so their noise is a guess: {learned}"]
+        texts = [f"learned from the first {self.lines} observations: {self._family_words(state)}{learned}"]
         vague = [name for name, doubt in zip(parameter_places(learner), state.doubts[1:], strict=True) if doubt]
         if state.doubts[0]:
             texts[0] += (

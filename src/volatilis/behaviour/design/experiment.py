@@ -146,8 +146,8 @@ def _predictions(setting: Setting, people: list[Shown], seeds: Sequence[Seeds]) 
     for i in range(len(setting.trials)):
         for j, subjects in enumerate(setting.subjects):
             judged = {name: verdicts(firsts[name][i][:subjects], seconds[name][i][:subjects], setting.level) for name in firsts}
-            for finding, found in findings_of(judged).items():
-                results[finding][i, j] = found
+            for finding, verdict in findings_of(judged).items():
+                results[finding][i, j] = verdict
     return list(results.values())
 
 

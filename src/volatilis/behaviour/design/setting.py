@@ -120,13 +120,13 @@ class Setting(NamedTuple):
         if not self.has_contexts():
             return Shown(np.asarray(environment.sample(trials, seed).y, dtype=float))
         contexts = contexts_of(learner.family)
-        drawn, *own = seed.spawn(1 + contexts)
+        drawn, *seeds = seed.spawn(1 + contexts)
         given = np.random.default_rng(drawn).integers(0, contexts, trials)
         given = np.arange(trials) % contexts if self.given == TURNS else given
         if isinstance(environment.family, Given):
-            return Shown(np.asarray(environment.sample(trials, own[0], given).y, dtype=float), given)
+            return Shown(np.asarray(environment.sample(trials, seeds[0], given).y, dtype=float), given)
         y, waits = np.empty(trials), isinstance(learner, PerContext) and learner.unseen.name == "wait"
-        for context, of_context in enumerate(own):
+        for context, of_context in enumerate(seeds):
             at = np.flatnonzero(given == context)
             sequence = environment.sample(trials, of_context).y
             y[at] = sequence[: at.size] if waits else sequence[at]

@@ -52,10 +52,10 @@ def recovered(recovery: Recovery) -> list[Recovered]:
 
 def _recovered(model: str, parameter: str, everybody: Sequence[RecoveredValue]) -> Recovered:
     entries = [one for one in everybody if not one.doubtful]
-    true, found = np.array([one.true_x for one in entries]), np.array([one.found_x for one in entries])
+    true, estimated = np.array([one.true_x for one in entries]), np.array([one.found_x for one in entries])
     covered = np.array([one.covered for one in entries])
     has = ~np.isnan(covered)
-    apart, spread = found - true, float(true.std(ddof=1)) if true.size > 1 else 0.0
+    apart, spread = estimated - true, float(true.std(ddof=1)) if true.size > 1 else 0.0
     spread = spread if spread > ALIKE * max(float(np.abs(true).max(initial=0.0)), 1.0) else 0.0
     scale = spread or 1.0
     return Recovered(
@@ -63,7 +63,7 @@ def _recovered(model: str, parameter: str, everybody: Sequence[RecoveredValue]) 
             model,
             parameter,
             true.size,
-            *_correlations(true, found),
+            *_correlations(true, estimated),
             spread,
             float(apart.mean()) / scale if apart.size else np.nan,
         ),

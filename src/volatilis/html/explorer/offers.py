@@ -87,8 +87,8 @@ class Offer(NamedTuple):
 
     def shown(self) -> list[Parameter]:
         """The parameters that the page shows: those without a default that are not the family's and not learned."""
-        own = [one for one in self.record.parameters if one.default is None and not one.from_family]
-        return [one for one in own if not (self.averaged and one.name == "p_c")]
+        parameters = [one for one in self.record.parameters if one.default is None and not one.from_family]
+        return [one for one in parameters if not (self.averaged and one.name == "p_c")]
 
     def make(self, family: Family, values: Mapping[str, Any]) -> Learner:
         if not self.averaged:
@@ -115,10 +115,10 @@ def family_records() -> list[FamilyRecord]:
 
 def offers() -> dict[str, Offer]:
     """By name, learners whose parameters are numbers that can be searched, are the family's, or have defaults."""
-    own = (record for record in learners.records() if not record.combines)  # without those of a user of this process
-    found = [Offer(record.name, record) for record in own if all(_is_known(one) for one in record.parameters)]
-    found += [Offer(f"averaged-{name}", LEARNER_RECORDS[name], averaged=True) for name in UNKNOWN]
-    return {one.name: one for one in found}
+    built_in = (record for record in learners.records() if not record.combines)  # without those of a user of this process
+    offered = [Offer(record.name, record) for record in built_in if all(_is_known(one) for one in record.parameters)]
+    offered += [Offer(f"averaged-{name}", LEARNER_RECORDS[name], averaged=True) for name in UNKNOWN]
+    return {one.name: one for one in offered}
 
 
 def _is_known(one: Parameter) -> bool:
@@ -131,8 +131,8 @@ def example_family(name: str, values: Mapping[str, float] | None = None) -> Fami
     if name not in INNER:
         return FAMILY_RECORDS[name].cls(**given)
     within = {one: given[one] for one in WORLDS[INNER[name]]}
-    own = {one: value for one, value in given.items() if one not in within}
-    return FAMILY_RECORDS[name].cls(FAMILY_RECORDS[INNER[name]].cls(**within), **own)
+    outer = {one: value for one, value in given.items() if one not in within}
+    return FAMILY_RECORDS[name].cls(FAMILY_RECORDS[INNER[name]].cls(**within), **outer)
 
 
 def example_learner(offer: Offer, family: Family, n: int = FEW) -> Learner | None:
@@ -156,12 +156,12 @@ def middle(one: Parameter, n: int) -> float:
 
 
 def pairs() -> list[Pair]:
-    found = []
+    result = []
     for family_record in family_records():
         family = example_family(family_record.name)
         for offer in offers().values():
             example, more = (example_learner(offer, family, n) for n in (FEW, MANY))
             if example is not None and more is not None:
                 symbol = f"{offer.name}__{family_record.name}".replace("-", "_")
-                found.append(Pair(symbol, offer.name, family_record.name, example, more))
-    return found
+                result.append(Pair(symbol, offer.name, family_record.name, example, more))
+    return result

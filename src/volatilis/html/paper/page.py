@@ -187,15 +187,15 @@ def _origin(figure: Figure) -> str:
 
 def _claims_below(figure: Figure, claims: Sequence[Claim]) -> str:
     """The claims on a figure, each with its verdict; what decides it stands in the table of claims."""
-    own = [claim for claim in claims if claim.figure == figure.key]
-    if not own:
+    of_figure = [claim for claim in claims if claim.figure == figure.key]
+    if not of_figure:
         return ""
     rows = "".join(
         f'<li><span class="badge {CLASSES[claim.verdict]}">{_icon(CLASSES[claim.verdict])}{claim.verdict}</span> '
         f'<a href="#{anchor("claim", claim.key)}">{_text(claim.statement)}</a></li>'
-        for claim in own
+        for claim in of_figure
     )
-    counted = f"{len(own)} claim{'' if len(own) == 1 else 's'}"
+    counted = f"{len(of_figure)} claim{'' if len(of_figure) == 1 else 's'}"
     return f'<details open><summary>{counted} of the paper on this figure</summary><ul class="notes">{rows}</ul></details>'
 
 

@@ -226,9 +226,9 @@ def group_data(picture: GroupPicture, outcomes: Sequence[str], predictions: Sequ
 
 def _looked(looked: Looked) -> dict[str, Json]:
     """found: position, the earliest it can be, the ends of its credible set, and its probability."""
-    found: list[Json] = [[c.position, c.earliest, c.low, c.high, c.probability] for c in looked.found]
+    rows: list[Json] = [[c.position, c.earliest, c.low, c.high, c.probability] for c in looked.found]
     expected = float(looked.probability.sum())
-    return {"labels": looked.labels, "expected": expected, "found": found, "probability": encoded(looked.probability)}
+    return {"labels": looked.labels, "expected": expected, "found": rows, "probability": encoded(looked.probability)}
 
 
 def _numbered(trials: np.ndarray) -> Json:

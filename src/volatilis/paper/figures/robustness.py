@@ -197,10 +197,10 @@ def search(context: Context, task: str, group: int) -> dict[str, Tried]:
         places = {name: _next_places(name, task, searched, stride, wider) for name, searched in results.items()}
         places = {name: chosen for name, chosen in places.items() if len(chosen)}
         grids = {name: results[name].values for name in places}
-        found = _errors(context, task, f"search-{group}-{level}-{context.size.name}", group, grids, places)
+        errors = _errors(context, task, f"search-{group}-{level}-{context.size.name}", group, grids, places)
         for name, chosen in places.items():
             for panel in range(chosen.shape[1]):
-                results[name].errors[chosen[:, panel], panel] = found[name][:, panel]
+                results[name].errors[chosen[:, panel], panel] = errors[name][:, panel]
     return results
 
 
@@ -242,10 +242,10 @@ def _errors(
 
 def scan(context: Context, task: str) -> xr.Dataset:
     """error at p_c' of the learners whose parameter is p_c, against the p_c they assume: panel x learner x tried x seed."""
-    found = scanned(context, task)
-    errors = np.array([searched.errors for searched in found.values()]).transpose(2, 0, 1, 3)
+    searches = scanned(context, task)
+    errors = np.array([searched.errors for searched in searches.values()]).transpose(2, 0, 1, 3)
     errors = np.where(np.isfinite(errors), errors, np.nan)
-    return _at_assumed(context, task, found, errors, {"tried": RATES_TRIED})
+    return _at_assumed(context, task, searches, errors, {"tried": RATES_TRIED})
 
 
 def scanned(context: Context, task: str) -> dict[str, Tried]:
@@ -258,19 +258,19 @@ def confirmation(context: Context, task: str) -> xr.Dataset:
 
     The coordinate `best` (panel x learner) is that p_c as a multiple of the true one.
     """
-    found, panels, size = scanned(context, task), panels_of(task), context.size
+    searches, panels, size = scanned(context, task), panels_of(task), context.size
     assumed = np.array([panel.p_c for panel in panels])
-    best = np.array([searched.best() for searched in found.values()]).T
+    best = np.array([searched.best() for searched in searches.values()]).T
     cells = []
     for k, panel in enumerate(panels):
         family = family_of(task, panel.noise)
-        learners = {f"{name} true": make(name, family, panel.p_c) for name in found}
-        learners |= {f"{name} best": make(name, family, float(best[k, i])) for i, name in enumerate(found)}
+        learners = {f"{name} true": make(name, family, panel.p_c) for name in searches}
+        learners |= {f"{name} best": make(name, family, float(best[k, i])) for i, name in enumerate(searches)}
         environment = ChangingEnvironment(family, panel.p_c)
         cells.append(Cell(environment, size.robustness_steps, make(EXACT, family, panel.p_c), learners))
     plan = Plan(f"{task}-confirmation-{size.name}", tuple(cells), FRESH_GROUPS * size.robustness_seeds, first=FRESH)
-    errors = context.sweep(plan).error.values[1:].reshape(2, len(found), len(panels), -1).transpose(2, 1, 0, 3)
-    dataset = _at_assumed(context, task, found, errors, {"assuming": ["true", "best"]})
+    errors = context.sweep(plan).error.values[1:].reshape(2, len(searches), len(panels), -1).transpose(2, 1, 0, 3)
+    dataset = _at_assumed(context, task, searches, errors, {"assuming": ["true", "best"]})
     return dataset.assign_coords(best=(("panel", "learner"), best / assumed[:, None]))
 
 

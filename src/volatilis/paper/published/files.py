@@ -120,16 +120,16 @@ def _count(matches: list[tuple[pathlib.Path, re.Match[str]]]) -> str:
 
 def discover(folder: pathlib.Path) -> dict[str, list[tuple[pathlib.Path, re.Match[str]]]]:
     """Files by kind, in any subfolder; of files with the same name, the first by path."""
-    found: dict[str, list[tuple[pathlib.Path, re.Match[str]]]] = {kind: [] for kind in PATTERNS}
+    files: dict[str, list[tuple[pathlib.Path, re.Match[str]]]] = {kind: [] for kind in PATTERNS}
     seen = set()
     for path in sorted(folder.rglob("*.csv")):
         for kind, pattern in PATTERNS.items():
             match = pattern.fullmatch(path.name)
             if match and path.name not in seen:
                 seen.add(path.name)
-                found[kind].append((path, match))
+                files[kind].append((path, match))
                 break
-    return found
+    return files
 
 
 # --- one file ------------------------------------------------------------------------------------------------------------
