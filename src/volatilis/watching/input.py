@@ -7,8 +7,7 @@ import stat
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-from volatilis.watching.places import STANDARD_INPUT, Place, SavedPlace, file_of, open_input, place_in_file
-from volatilis.watching.rotation import files_from
+from volatilis.watching.places import STANDARD_INPUT, Place, SavedPlace, file_of, files_from, open_input, place_in_file
 
 if TYPE_CHECKING:
     from volatilis.watching.waiting import Waiting
