@@ -83,7 +83,9 @@ def value_of_text(text: str, field: str, value: str) -> object:
     try:
         return json.loads(value)
     except ValueError:
-        raise ValueError(f"{text!r}: {field} = {value} is not a number; nor is it [a,b], [[a,b],[c,d]] or column:NAME") from None
+        raise ValueError(
+            f"{text!r}: {field} = {value} is not accepted; a number, [a,b], [[a,b],[c,d]] and column:NAME are"
+        ) from None
 
 
 def _grid(text: str, field: str, inside: str) -> Unknown:

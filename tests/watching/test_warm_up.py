@@ -29,7 +29,7 @@ def test_each_key_has_parameters_of_its_own_and_a_restart_goes_on(tmp_path: path
     source, texts = tmp_path / "in.jsonl", lines(80)
     source.write_text("".join(texts))
     whole = watch(*[str(source), *OPTIONS, "--out", str(tmp_path / "whole.jsonl")], both=False)
-    assert whole.stderr.startswith("volatilis watch: the first 40 observations of each key are learned from")
+    assert whole.stderr.startswith("volatilis watch: parameters are estimated from the first 40 observations of each key")
     assert "a: learned from the first 40 observations" in whole.stderr
     assert "b: learned from the first 40 observations" in whole.stderr
     rows = [json.loads(line) for line in (tmp_path / "whole.jsonl").read_text().splitlines()]
@@ -118,7 +118,10 @@ def test_the_first_lines_choose_the_family_and_a_restart_goes_on(tmp_path: pathl
     families = ("level: gaussian", "count: poisson", "coin: bernoulli", "wait: exponential", "tails: contaminated:gaussian")
     for key, family in (one.split(": ") for one in families):
         assert f"{key}: learned from the first 200 observations: {family}" in whole
-    assert "level: learned from the first 200 observations: gaussian (log evidence beside it: contaminated:gaussian -" in whole
+    assert (
+        "level: learned from the first 200 observations: gaussian (log evidence of others, less its own: contaminated:gaussian -"
+        in whole
+    )
     assert "warning" not in whole
     texts = source.read_text().splitlines(keepends=True)
     state = ["--state", str(tmp_path / "state"), "--out", str(tmp_path / "parts.jsonl")]
@@ -146,7 +149,7 @@ def test_numbers_that_the_chosen_family_does_not_take_are_told_and_are_missing(t
     values = np.concatenate([rng.poisson(4.0, 230).astype(float), [4.5, -1.0], rng.poisson(4.0, 20).astype(float)])
     source = written(tmp_path / "in.jsonl", {"odd": values})
     said = watch(source, "--value", "v", "--key", "k", "--out", str(tmp_path / "out.jsonl"), both=False).stderr
-    assert said.count("odd: warning: 4.5 is nothing that poisson, chosen by the first 200 observations, could make") == 1
+    assert said.count("odd: warning: poisson, which the first 200 observations suggested, cannot give 4.5") == 1
     assert "-1.0" not in said
     rows = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
     assert [rows[i]["shannon_surprise"] is None for i in (229, 230, 231, 232)] == [False, True, True, False]
@@ -156,4 +159,4 @@ def test_first_lines_that_do_not_vary_choose_nothing(tmp_path: pathlib.Path) -> 
     source = written(tmp_path / "in.jsonl", {"still": np.array([0.0] * 230 + [0.5] * 20)})
     said = watch(source, "--value", "v", "--key", "k", both=False).stderr
     assert "all of the first 200 observations are 0.0, so their noise is a guess" in said
-    assert "is nothing that" not in said
+    assert "cannot give" not in said

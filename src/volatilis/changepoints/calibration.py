@@ -199,7 +199,7 @@ def _by_quantiles(
         if high < target / 2.0 or low > 2.0 * target:
             raise CalibrationError(
                 f"a threshold from one half of the log gives the other half a rate of {checked.text()}, not {target:.3g}: the "
-                "log is not the same all the way; look for changes in it with volatilis changes"
+                "log is not alike in both; look for changes in it with volatilis changes"
             )
         rate, blocks = rate_in_blocks(chosen, values)
         low, high = rate.interval
@@ -209,8 +209,9 @@ def _by_quantiles(
         )
         return Calibration(chosen, tried, target, None, checked, blocks, "log", (*notes, *_about_blocks(blocks)))
     raise CalibrationError(
-        f"no threshold keeps to a rate of {target:.3g}: {rule.statistic} is next to 1 more often on this log; the family "
-        "does not fit: a wider sigma or another family (volatilis environment compares some); in Python also another statistic"
+        f"no threshold keeps to a rate of {target:.3g}: {rule.statistic} is next to 1 more often than that on this "
+        "log. The family does not fit: try a wider sigma or another family (volatilis environment compares some), or, in Python, "
+        "another statistic"
     )
 
 

@@ -203,8 +203,8 @@ class Changes:
             limit = min(limit, block.length)
             if (block.passes.seen + 1) * (limit + 1) > MOST_NUMBERS:
                 raise ValueError(
-                    f"{block.passes.seen:,} observations with up to {limit:,} changes are too many for the law of their number; "
-                    "draw(1000) gives segmentations whose numbers can be counted"
+                    f"{block.passes.seen:,} observations with up to {limit:,} changes are too many to compute how probable "
+                    "each number of changes is; draw(1000) gives segmentations whose changes can be counted"
                 )
             gaps = np.append(block.gaps, 0)
             law = numbers(block.passes, np.where(np.arange(gaps.size) == 0, 0, gaps), p_c, limit)

@@ -100,9 +100,7 @@ def _lowest(levels: np.ndarray, alarms: Callable[[float], int], allowed: float) 
             break
         high, step, most = low, 2 * step, max(most, count)
     else:
-        raise CalibrationError(
-            f"{allowed:.0f} alarms are more than there are: whatever the threshold, at most about {most} begin"
-        )
+        raise CalibrationError(f"no threshold gives {allowed:.0f} alarms: at most about {most} begin, whatever the threshold")
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if alarms(float(levels[middle])) > allowed else (low, middle)

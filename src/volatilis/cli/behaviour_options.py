@@ -58,22 +58,20 @@ Block = Annotated[
     str | None,
     typer.Option(
         metavar="COLUMN",
-        help="Where its value changes, the learner starts anew. If not given: session and block, if the table has them and "
+        help="The learner starts anew where its value changes. If not given: session and block, if the table has them and "
         "there is no --reset; none: never.",
         rich_help_panel=COLUMNS,
     ),
 ]
 Reset = Annotated[
     str | None,
-    typer.Option(
-        metavar="COLUMN", help="Where it is not 0, a block begins and the learner starts anew.", rich_help_panel=COLUMNS
-    ),
+    typer.Option(metavar="COLUMN", help="The learner starts anew where its value is not 0.", rich_help_panel=COLUMNS),
 ]
 Catch = Annotated[
     str | None,
     typer.Option(
         metavar="COLUMN",
-        help="Where it is not 0, the hidden mean was shown: the trial is learned from, not scored.",
+        help="The hidden mean was shown where its value is not 0: such trials are learned from, not scored.",
         rich_help_panel=COLUMNS,
     ),
 ]

@@ -28,6 +28,7 @@ Examples:
 
   volatilis watch --alarms alarms.json
 """
+Learner = Annotated[list[str], typer.Option(help="A learner, such as merge:n=20,p_c=0.1.")]
 Segments = Annotated[
     str | None, typer.Option(metavar="FILE", help="A table with one row per segment: its level and uncertainty.")
 ]
@@ -40,7 +41,7 @@ def changes(
     *,
     table: options.Table,
     world: options.World,
-    learner: options.Learner,
+    learner: Learner,
     out: Annotated[
         str, typer.Option(metavar="FILE", help="A table with one row per change; its ending sets the format. -: CSV.")
     ] = "-",
@@ -73,13 +74,14 @@ def calibrate(
     *,
     log: Annotated[str, typer.Argument(metavar="LOG", help="A table of observations in which nothing, or little, changed.")],
     world: options.World,
-    learner: options.Learner,
+    learner: Learner,
     false_alarms: Rate = "1/10000",
     within: Annotated[
         int | None,
         typer.Option(
             min=1,
-            help="The alarm rings for a change among so many of the newest observations; 400 if not given, or 200.",
+            help="The alarm rings for a change among so many of the newest observations. If not given: 400, or 200 for a "
+            "rate above 1/500.",
         ),
     ] = None,
     out: Annotated[str | None, typer.Option(metavar="FILE.json", help="A file for volatilis watch --alarms FILE.json.")] = None,

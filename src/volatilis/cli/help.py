@@ -32,6 +32,10 @@ class Command(TyperCommand):
         """The line in the list of commands: the whole first paragraph of its help, which Click would cut."""
         return " ".join((self.help or "").partition("\n\n")[0].split())
 
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """An argument that is needed stands there as it is; newer releases of Typer put it in braces."""
+        return [piece.strip("{}") for piece in super().collect_usage_pieces(ctx)]
+
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """The arguments, the options, and then those that have a heading of their own, in the order in which they come."""
         groups: dict[str, list[tuple[str, str]]] = {ARGUMENTS: [], OPTIONS: []}
@@ -39,8 +43,9 @@ class Command(TyperCommand):
             record = parameter.get_help_record(ctx)
             if record is not None:
                 heading = getattr(parameter, "rich_help_panel", None)
-                usual = ARGUMENTS if parameter.param_type_name == "argument" else OPTIONS
-                groups.setdefault(heading or usual, []).append((_named(record[0]), record[1]))
+                is_argument = parameter.param_type_name == "argument"
+                name = parameter.metavar if is_argument and parameter.metavar else _named(record[0])
+                groups.setdefault(heading or (ARGUMENTS if is_argument else OPTIONS), []).append((name, record[1]))
         for heading, records in groups.items():
             if records:
                 with formatter.section(heading):

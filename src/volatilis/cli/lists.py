@@ -12,6 +12,14 @@ from volatilis.cli.errors import reported
 if TYPE_CHECKING:
     from volatilis._core.records import Parameter
 
+HABITS = (
+    "Every response model also takes the habits of a person:",
+    "lapse: the probability of a response at random; from 0 up to, not including, 1; 0.0 if not given",
+    "stay: the probability that the last response is repeated; from 0 up to, not including, 1; 0.0 if not given",
+    "span: among how many choices, or on how long a slider, a response at random lies; if not given, as many as there are, or "
+    "from low to high",
+)
+
 
 def learners() -> None:
     """List the learners."""
@@ -44,9 +52,10 @@ def responses() -> None:
 
     A parameter is a number, free (fitted) or column:NAME (it stands in a column of the table).
     """
-    from volatilis.behaviour.responses.registry import RESPONSES, response_parameters, response_sentence
+    from volatilis._core.records import parameters_of
+    from volatilis.behaviour.responses.registry import RESPONSES, response_sentence
 
-    _show("responses", RESPONSES, response_parameters, response_sentence)
+    _show("responses", RESPONSES, lambda name: parameters_of(RESPONSES[name]), response_sentence, closing=HABITS)
 
 
 def _show(
@@ -55,8 +64,12 @@ def _show(
     parameters: Callable[[str], Sequence[Parameter]],
     sentence: Callable[[str], str],
     written: Callable[[str], Sequence[str]] = lambda name: (),
+    closing: Sequence[str] = (),
 ) -> None:
-    """Each name on a line of its own, what it is below it, and its parameters one below the other: whole at any width."""
+    """Each name on a line of its own, what it is below it, and its parameters one below the other: whole at any width.
+
+    closing   what holds for all of them, at the end: a line, and what is set in below it
+    """
     from volatilis._core.terminal import printed_at_once
 
     with reported(command), printed_at_once() as console:
@@ -70,6 +83,9 @@ def _show(
                     f"{parameter.name}: {parameter.accepts}{_if_absent(parameter)}", console.width, " " * 4, " " * 8
                 )
             console.print("\n".join([*lines, ""]), markup=False, soft_wrap=True)
+        for i, line in enumerate(closing):
+            indents = ("    ", " " * 8) if i else ("", "")
+            console.print("\n".join(_wrapped(line, console.width, *indents)), markup=False, soft_wrap=True)
 
 
 def _written(name: str) -> list[str]:

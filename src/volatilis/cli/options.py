@@ -27,14 +27,14 @@ By = Annotated[
 ]
 Subject = Annotated[str | None, typer.Option(metavar="COLUMN", help="The column of the subject, if it has another name.")]
 Session = Annotated[str | None, typer.Option(metavar="COLUMN", help="The column of the session, if it has another name.")]
-Block = Annotated[str | None, typer.Option(metavar="COLUMN", help="Where it changes learners start anew; none: never.")]
+Block = Annotated[str | None, typer.Option(metavar="COLUMN", help="Learners start anew where its value changes; none: never.")]
 Outcome = Annotated[str, typer.Option(metavar="COLUMN,...", help="The outcome's column; several for a vector.")]
 Given = Annotated[
     str | None, typer.Option(metavar="COLUMN,...", help="The context's column (arm, cue, ...); several for regressors.")
 ]
 Contexts = Annotated[str | None, typer.Option(metavar="NAME,...", help="Names of the contexts, in order, if --given has texts.")]
 Trial = Annotated[str | None, typer.Option(metavar="COLUMN", help="Trial numbers, which must go up; none: no check.")]
-Reset = Annotated[str | None, typer.Option(metavar="COLUMN", help="Where it is not 0, a block begins and learners start anew.")]
+Reset = Annotated[str | None, typer.Option(metavar="COLUMN", help="Learners start anew where its value is not 0.")]
 Measures = Annotated[str | None, typer.Option(metavar="NAME,...", help="Measures to compute, or all; most if not given.")]
 Missing = Annotated[str, typer.Option(help="A missing outcome: error, elapse (time passes) or skip (no update).")]
 Categories = Annotated[

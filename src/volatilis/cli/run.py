@@ -45,8 +45,8 @@ class ReportOptions(NamedTuple):
         int | None,
         typer.Option(
             min=1,
-            help="The most groups that the report draws, the first ones; 500 if not given, up to 10000. It has room for 4,000 "
-            "numbers of each.",
+            help="How many groups the report draws, from the first; 500 if not given, at most 10000. It has room for 4,000 "
+            "numbers times that.",
         ),
     ] = None
     prediction: Annotated[

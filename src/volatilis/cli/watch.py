@@ -23,8 +23,8 @@ Examples:
       --learner merge:n=20,p_c=0.001 --state sensors.state --only-alarms
 
 Exit codes: 0 the input ended; 2 wrong arguments, a bad line, or a state that does not fit; 3 the input ended and none of its
-lines could be used; 130 stopped with Ctrl-C, 143 with
-SIGTERM, 141 the reader of standard output went away: in these three the state is saved.
+lines could be used; 130 stopped with Ctrl-C, 143 with SIGTERM, 129 with SIGHUP, 141 the reader of standard output went away: in
+these four the state is saved.
 """
 
 

@@ -55,8 +55,8 @@ def _as_numbers(given: object) -> np.ndarray:
     except (ValueError, TypeError):
         pass
     raise ValueError(
-        f"observations that are no numbers ({array.dtype}) do not tell their family; number the symbols 0, 1, ... and give "
-        "vl.Categorical"
+        f"observations of type {array.dtype} are not numbers, so no family can be chosen for them; number the symbols 0, 1, ... "
+        "and give vl.Categorical"
     )
 
 
@@ -147,7 +147,7 @@ def with_a_past(observed: list[Observed]) -> tuple[list[Observed], tuple[str, ..
     all_of_them = observed[0].data.observations
     kept = [one for one in observed if 2 * int(one.predicted().sum()) >= all_of_them]
     names = ", ".join(kind_of(one.model.template.family) for one in observed if one not in kept)
-    return kept, ((f"{names} is left out: most observations have none before them",) if names else ())
+    return kept, ((f"{names} is left out: most observations have too few before them in their sequence",) if names else ())
 
 
 def same_observations(observed: Sequence[Observed]) -> np.ndarray:

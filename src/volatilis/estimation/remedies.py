@@ -8,6 +8,7 @@ is wrong then, they are the remedy. What is still wrong is the family's fault.
 from __future__ import annotations
 
 import contextlib
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -66,7 +67,7 @@ def explain(base: Measured, data: Data, found: list[Deviation], prior: Deviation
         if prior is None and other.p_c > base.p_c and kinds & {laws.TAILS, laws.BACK}:
             remedy += "; or some observations are outliers, not changes: contaminated"
         return [_misfit(prior or _chief(found, laws.NARROW, laws.WIDE), base, data, remedy)]
-    nearer = f"{_named(other, base)} is nearer, but something remains: {', '.join(sorted({one.kind for one in left}))}"
+    nearer = f"{_named(other, base)} fits better, but not in everything: {', '.join(sorted({one.kind for one in left}))}"
     misfits = [] if prior is None else [_misfit(prior, base, data, nearer)]
     numbers = {one.kind: one for one in (*left, *found)}  # those of the model itself, where it has them
     fault = numbers[_fault(left, found)]
@@ -185,26 +186,27 @@ def _message(deviation: Deviation, base: Measured, data: Data) -> str:
     if kind == laws.TREND:
         return (
             f"observations lie {'above' if value > 0.5 else 'below'} what is predicted more often than not, as with a trend: on "
-            f"average at {_percent(value)} of the predictions, where 50 % should be"
+            f"average at {_percent(value, 0.5)} of the predictions, where 50 % should be"
         )
     if kind == laws.DRIFT:
         times = f"{value:.2g} times as much as they should"
-        return f"one-step errors hang together over ten observations, as with levels that drift: their means vary {times}"
+        return f"one-step errors are correlated over ten observations, as with levels that drift: their means vary {times}"
     if kind == laws.SHAPE:
         return f"predictions have another form than the observations: {_worst_part(base, value)}, where 10 % should be"
     if kind == laws.CHANGES:
         return f"changes are found in {1e3 * value:.3g} of 1,000 observations, where p_c = {expected:g} says {1e3 * expected:.3g}"
     if kind == laws.BACK:
         often, due = f"{1e3 * value:.3g} times in 1,000", f"{1e3 * expected:.2g}"
-        return f"changes that the next observation takes back are found {often}, where {due} are due"
+        return f"changes that the next observation reverses are found {often}, where {due} are expected"
     much = {
         laws.NARROW: "predictions are too narrow",
         laws.WIDE: "predictions are too wide",
         laws.TAILS: "there are outliers or heavy tails",
     }
-    where = f"{_percent(value)} of the observations lie outside the central {100.0 * (1.0 - expected):g} % of what is predicted"
+    share = _percent(value, expected)
+    where = f"{share} of the observations lie outside the central {100.0 * (1.0 - expected):g} % of what is predicted"
     if expected == 0.5:  # it shows in the middle of the predictions
-        where = f"the middle half of what is predicted holds {_percent(value)} of the observations"
+        where = f"the middle half of what is predicted holds {share} of the observations"
     text = f"{much.get(kind, 'counts vary more than the family allows')}: {where}, where {_percent(expected)} should be"
     counts = base.total()
     rate = f", and changes are found in {1e3 * counts.found / max(counts.steps, 1):.3g} of 1,000, where p_c = {base.p_c:g}"
@@ -215,7 +217,7 @@ def _worst_part(base: Measured, found: float) -> str:
     """Which tenth of the predictions holds too many or too few."""
     total = base.total()
     worst = int(np.argmin(np.abs(np.array(total.parts) / total.n - found)))
-    return f"from {10 * worst} to {10 * worst + 10} % of what is predicted lie {_percent(found)} of the observations"
+    return f"from {10 * worst} to {10 * worst + 10} % of what is predicted lie {_percent(found, 0.1)} of the observations"
 
 
 def _prior_message(family: Family, data: Data, share: float) -> str:
@@ -251,5 +253,9 @@ def _prior_quantile(family: Family, values: np.ndarray, q: float) -> float:
     return float(np.ceil(low)) if whole else high
 
 
-def _percent(share: float) -> str:
-    return f"{100.0 * share:.3g} %" if share >= 0.995 else f"{100.0 * share:.2g} %"  # 100 %, not 1e+02 %
+def _percent(share: float, expected: float = math.nan) -> str:
+    """With two digits, or so many that it is not the same as what is expected."""
+    digits = 3 if share >= 0.995 else 2  # 100 %, not 1e+02 %
+    while digits < 6 and f"{100.0 * share:.{digits}g}" == f"{100.0 * expected:.{digits}g}":
+        digits += 1
+    return f"{100.0 * share:.{digits}g} %"

@@ -80,5 +80,5 @@ def cautious(found: Environment, learner: Learner) -> Environment:
     if "sigma_0" in large:
         settings[0] += f" ({WIDE:g} times the noise)"
     settings.append(f"p_c = {value_of(rare, 'p_c'):.3g}")
-    note = f"no change to learn from: learners of this environment reckon with {', '.join(settings)}, not with what is told above"
+    note = f"no change to learn from: learners of this environment use {', '.join(settings)}, not the estimates above"
     return replace(found, family=rare.family, p_c=value_of(rare, "p_c"), notes=(*found.notes, note))

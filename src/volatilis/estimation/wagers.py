@@ -54,7 +54,7 @@ def misfits_by_wager(family: Family, p_c: float, data: Data, alpha: float) -> tu
     gain, kind, bets = max(won, key=lambda one: one[0], default=(-math.inf, "", []))
     if not gain > -math.log(alpha):
         return ()
-    says, much = max(bets).says, f"by {gain:.3g} nats, where chance gives {-math.log(alpha):.2g} to {alpha:.1g} of data sets"
+    says, much = max(bets).says, f"by {gain:.3g} nats; chance gives {-math.log(alpha):.2g} or more in a share of {alpha:.1g}"
     if kind == laws.BACK:
         words = f"predictions are better if some observations are outliers, not changes: {much}"
         remedy = f"{NO_PARAMETERS}; one that may: contaminated, this one with outliers (p_o about {says:.1g})"

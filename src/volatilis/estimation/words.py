@@ -56,9 +56,9 @@ def without_digits(family: Any, sequences: Sequence[np.ndarray]) -> Iterator[str
 
 def _often(point: Point, peak: Peak) -> str:
     return (
-        f"p_c = {point.values(peak.u)['p_c']:.2g}: a change at more than every second observation, so that one hardly tells "
-        "of the next; rather a sign that the family is wrong (outliers, autocorrelation, noise of another form: take logarithms "
-        "of positive numbers that are skewed) than of a volatile environment"
+        f"p_c = {point.values(peak.u)['p_c']:.2g}: a change at more than every second observation, so that one says little "
+        "about the next; rather a sign that the family is wrong (outliers, autocorrelation, noise of another form: take "
+        "logarithms of positive numbers that are skewed) than of a volatile environment"
     )
 
 
@@ -107,7 +107,7 @@ def _poorly_known(point: Point, peak: Peak, method: str) -> Iterator[str]:
         if peak.at_end[i] and one.name != "p_c":
             yield f"{one.name} is not identified: the evidence still rises where the search ends, at {one.natural(peak.u[i]):.3g}"
         elif method == "map" and peak.covariance[i, i] > (PRIOR_SHARE * one.prior_sd) ** 2:
-            yield f"{one.name} is not identified: the data say next to nothing about it, and what is told is the prior's"
+            yield f"{one.name} is not identified: the data say next to nothing about it, and this value is the prior's"
         elif not np.isfinite(peak.covariance[i, i]) and not peak.at_end[i]:
             yield f"{one.name} has no standard error: the evidence does not fall off like a parabola there; use the interval"
 

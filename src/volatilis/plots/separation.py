@@ -21,7 +21,7 @@ BEHIND = {"facecolor": "white", "edgecolor": "none", "pad": 0.4}
 
 
 class Scatter(NamedTuple):
-    """A regressor in standard deviations, what another has beside it, and which trials hold most of that."""
+    """A regressor in standard deviations, what another leaves of it, and which trials hold most of that."""
 
     title: str
     x_name: str
@@ -152,5 +152,5 @@ def _draw_scatter(axis: Axes, scatter: Scatter) -> None:
     axis.margins(y=0.22)
     axis.axhline(0.0, color="0.6", linewidth=0.8, zorder=0)
     axis.set_xlabel(f"{scatter.x_name}\n(standard deviations)")
-    axis.set_ylabel(f"what {scatter.y_name}\nhas beside it")
+    axis.set_ylabel(f"{scatter.y_name},\nwhat the other leaves of it")
     style.title(axis, "C", scatter.title)

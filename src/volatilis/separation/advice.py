@@ -33,7 +33,7 @@ IDENTICAL, SHAPE, NEARLY, TOO_FEW, RESTS_ON_FEW, YES = (
 )
 CAN = {
     IDENTICAL: "are identical",
-    SHAPE: "cannot be told apart but by shape",
+    SHAPE: "can be told apart by their shape only",
     NEARLY: "can hardly be told apart",
     TOO_FEW: "cannot be told apart with so few trials",
     RESTS_ON_FEW: "can be told apart by few trials only",
@@ -75,7 +75,7 @@ def advice(separation: Separation) -> list[str]:
     return [
         _summary(separation, verdicts),
         *_paper_question(separation, verdicts),
-        *_groups(separation, verdicts, IDENTICAL, "are the same regressor but for scale and sign: use one of them"),
+        *_groups(separation, verdicts, IDENTICAL, "are the same regressor except for scale and sign: use one of them"),
         *_groups(
             separation,
             verdicts,
@@ -218,7 +218,8 @@ def _inflated(separation: Separation) -> list[str]:
         sentences.append("There are too few trials for one model with all of these regressors.")
     elif infinite:
         sentences.append(
-            f"{listed([names[i] for i in infinite])} are sums of multiples of other measures: never in one model together."
+            f"{listed([names[i] for i in infinite])} are linear combinations of other measures: never put all of them into one "
+            "model."
         )
     if high:
         sentences.append(

@@ -85,8 +85,8 @@ class Clock:
             i = int(passed.argmax())
             self._say_once(
                 "long",
-                f"line {lines[i]} comes {passed[i]:,} intervals after its key's line before: {MOST_STEPS:,} are taken; check the "
-                "times, choose a longer --interval, or let such keys go with --forget-after",
+                f"line {lines[i]} comes {passed[i]:,} intervals after the line before of the same key; they count as "
+                f"{MOST_STEPS:,}: check the times, choose a longer --interval, or forget such keys with --forget-after",
             )
         return np.minimum(passed, MOST_STEPS)
 

@@ -120,9 +120,9 @@ class Learned:
                 self._strange.add(number)
                 self._warn(
                     number,
-                    f"warning: {wrong[0]} is nothing that {kind_of(family)}, chosen by the first {self._learner.lines} "
-                    "observations, could make: such numbers are taken as missing (said once); a longer warm-up, --learn N, or "
-                    "--family gaussian:auto takes them",
+                    f"warning: {kind_of(family)}, which the first {self._learner.lines} observations suggested, cannot give "
+                    f"{wrong[0]}: such numbers are taken as missing (said once). A longer warm-up (--learn N) may choose another "
+                    "family; --family gaussian:auto accepts them",
                 )
 
     def look(self, at_the_end: bool = False) -> None:
@@ -148,8 +148,8 @@ class Learned:
             ""
             if family.startswith(CONTAMINATED)
             else (
-                f"for outliers and heavy tails, volatilis environment with --family {CONTAMINATED}{family}, and its file as "
-                "--environment; "
+                f"against outliers and heavy tails take volatilis environment with --family {CONTAMINATED}{family}, and its "
+                "file as --environment; "
             )
         )
         if _above(rang, lines, min(MANY, max(SOME, PROMISED * p_c))):
@@ -161,7 +161,8 @@ class Learned:
             self._warn(
                 number,
                 f"{warning}{rang:,} of {lines:,} lines since the warm-up ring ({100.0 * share:.2g} %), {says}: "
-                f"{tails}a longer warm-up, --learn N; a stated rate of false alarms, volatilis calibrate and --alarms",
+                f"{tails}a longer warm-up (--learn N) may help; volatilis calibrate and --alarms give a stated rate of false "
+                "alarms",
             )
 
     def ended(self, rings_at_jumps: bool, state: str | None) -> None:

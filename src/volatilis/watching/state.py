@@ -107,7 +107,7 @@ class Memory:
         if pool_of.shape != (count,) or pool_of.dtype != np.int64:
             raise ValueError("keys without a state, or states without a key")
         if type(header["pools"]) is not int or not 1 <= header["pools"] <= MOST_POOLS:
-            raise ValueError("a number of pools that cannot be")
+            raise ValueError("an impossible number of pools")
         if count and not 0 <= pool_of.min() <= pool_of.max() < header["pools"]:
             raise ValueError("a key in a pool that is not there")
         pools = [self._pool(index, arrays, int(np.count_nonzero(pool_of == index))) for index in range(header["pools"])]

@@ -222,8 +222,8 @@ class WarmUp(_Fields):
         """What is told at the start."""
         of = " of each key" if keyed else ""
         return (
-            f"the first {self.lines} observations{of} are learned from, and nothing is predicted until then; --learn N takes "
-            "another number, and --environment FILE, or --family and --learner with their parameters, none"
+            f"parameters are estimated from the first {self.lines} observations{of}, and nothing is predicted until then; "
+            "--learn N changes that number, and with --environment FILE, or with all parameters given, nothing is estimated"
         )
 
     @python_only
@@ -262,7 +262,7 @@ class WarmUp(_Fields):
         nats = {text: float(one) for text, one in zip(CHOICES, state.behind, strict=True) if one >= 0.0}
         chosen = CHOICES[int(state.kind[0]) - 1]
         others = [f"{text} {nats[chosen] - one:+.1f}" for text, one in nats.items() if text != chosen]
-        return f"{chosen} (log evidence beside it: {', '.join(others)}): " if others else f"{chosen}: "
+        return f"{chosen} (log evidence of others, less its own: {', '.join(others)}): " if others else f"{chosen}: "
 
     @python_only
     def grows(self) -> bool:
@@ -289,11 +289,11 @@ class WarmUp(_Fields):
         seen, known = arrays["seen"], arrays["known"]
         flags = np.append(known, arrays["doubts"])
         if not np.isin(flags, (0.0, 1.0)).all() or (seen < 0.0).any() or (seen > self.lines).any() or (seen % 1.0).any():
-            raise ValueError("a warm-up that cannot be")
+            raise ValueError("an impossible warm-up")
         inner = {name.removeprefix("inner_"): array for name, array in arrays.items() if name.startswith("inner_")}
         kinds = np.unique(arrays["kind"]).tolist()
         learners = self._learners()
         if len(kinds) > 1 or not all(kind in range(len(learners) + 1) for kind in kinds):
-            raise ValueError("a warm-up that cannot be")
+            raise ValueError("an impossible warm-up")
         learner = learners[int(kinds[0]) - 1] if kinds and kinds[0] else self.learner
         return [(learner, inner)]

@@ -154,7 +154,9 @@ def _check_arms(request: PredictRequest, model: Model) -> None:
     if not model.chooses_contexts():
         return
     if request.confidence is not None:
-        raise ValueError("a confidence is about a prediction of the outcome, and choices among arms are none: leave it out")
+        raise ValueError(
+            "--confidence is about a prediction of the outcome, and choices among arms are not predictions: leave it out"
+        )
     if request.source.learn == ALL:
         raise ValueError(
             "the predictions are about one outcome at a time, and with --learn all there is one of every arm: "
@@ -265,7 +267,7 @@ def _notes(measured: Mapping[str, Measurements], fits: Mapping[str, Fit], observ
         notes.append(f"the fits of {len(warned)} of {_people(len(fits))} have warnings ({listed}): {what}")
     if fits:
         notes.append(
-            "these verdicts take it that people learn as this learner does; volatilis compare tells whether another describes "
+            "these verdicts assume that people learn as this learner does; volatilis compare says whether another describes "
             "their predictions better"
         )
     return notes

@@ -123,7 +123,7 @@ def show(result: PredictResult, console: Console | None = None) -> None:
         _show_verdicts(result, prediction, console)
     if analysis.alike_without_prior():
         text = "A slope < 0 in prediction 2 also follows from |error| alone, and prediction 1 does not rule that out"
-        console.print(f"[yellow]{text}: the prior may not be used.[/yellow]", soft_wrap=True)
+        console.print(f"[yellow]{text}: it is open whether people use the prior.[/yellow]", soft_wrap=True)
     _show_notes(result, console)
 
 

@@ -72,11 +72,11 @@ class Compared(NamedTuple):
         place = [name for name in ("noise", "assumed", "p_c", "n") if name in row.index]
         same = self.frame[(self.frame[place] == row[place]).all(axis=1) & (self.frame.learner == EXACT)]
         if row.learner != EXACT and len(same) and not same.agrees.iloc[0]:
-            return "Exact Bayes is off there too: a matter of the authors' ten sequences, which all learners share"
+            return "Exact Bayes deviates there too: this comes from the authors' ten sequences, which all learners share"
         if row.ours_n < FEW:
-            return f"the spread is of {int(row.ours_n)} samples only: --replications 30 tells more"
+            return f"the spread is of {int(row.ours_n)} samples only: --replications 30 gives a better one"
         if str(row.learner) in HEAVY_TAILED:
-            return "heavy tails: one seed in many goes far astray, and the spread over seeds says little of the mean's error"
+            return "heavy tails: a few seeds deviate far, so the spread over seeds says little about the error of the mean"
         return "unexplained"
 
     def __str__(self) -> str:
