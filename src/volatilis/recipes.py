@@ -84,7 +84,7 @@ def value_of_text(text: str, field: str, value: str) -> object:
         return json.loads(value)
     except ValueError:
         raise ValueError(
-            f"{text!r}: {field} = {value} is not accepted; a number, [a,b], [[a,b],[c,d]] and column:NAME are"
+            f"{text!r}: {field} = {value} is not a number; [a,b], [[a,b],[c,d]] and column:NAME are accepted too"
         ) from None
 
 

@@ -281,7 +281,7 @@ def test_contexts() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((["a", "b"],), "no numbers"),
+        ((["a", "b"],), "not real numbers"),
         (([[1.0, 2.0], [2.0, 1.0]], vl.Contaminated), "made of another family"),
         (([1.0, 2.0, 3.0], "given:gaussian"), "contexts must be given"),
         (([1.0, 2.0, 3.0], []), "needs a family"),
@@ -297,8 +297,8 @@ def test_bad_worlds_are_clear_errors(arguments: Any, message: str) -> None:
     [
         ([1.0, 2.0, np.inf, 3.0], ValueError, "observation 2 is inf"),
         ([[1.0, 2.0], [1.0, -np.inf]], ValueError, "sequence 1: observation 1 is -inf"),
-        (["1.5", "2.5", "3"], ValueError, "no numbers"),
-        (np.array([1.0 + 1.0j, 2.0, 3.0]), ValueError, "no numbers"),
+        (["1.5", "2.5", "3"], ValueError, "not real numbers"),
+        (np.array([1.0 + 1.0j, 2.0, 3.0]), ValueError, "not real numbers"),
         (None, TypeError, "no sequence of observations"),
         (3.0, TypeError, "no sequence of observations"),
         (np.array([1.0, 3.0, 2.0, 5.5]) * 1e300, ValueError, "multiply them by something"),

@@ -55,7 +55,7 @@ def _as_numbers(given: object) -> np.ndarray:
     except (ValueError, TypeError):
         pass
     raise ValueError(
-        f"observations of type {array.dtype} are not numbers, so no family can be chosen for them; number the symbols 0, 1, ... "
+        f"observations of type {array.dtype} are not real numbers, so no family can be chosen; number the symbols 0, 1, ... "
         "and give vl.Categorical"
     )
 

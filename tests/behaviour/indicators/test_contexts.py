@@ -145,5 +145,5 @@ def test_all_arms_at_once_or_a_confidence_about_choices_are_refused(trials: path
     base = PredictRequest(arms, TEXT, "pupil", learner=f"per-context:{LEARNER};contexts=2", response="arms:beta=1")
     with pytest.raises(ValueError, match="one outcome at a time"):
         predict(base)
-    with pytest.raises(ValueError, match="choices among arms are none"):
+    with pytest.raises(ValueError, match="choices among arms are not predictions"):
         predict(base._replace(source=arms._replace(learn="chosen"), confidence="sure"))
