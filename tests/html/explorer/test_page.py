@@ -227,6 +227,7 @@ def test_what_is_made_of_others_copied_and_downloaded(explorer: Explorer, preset
 
 def test_a_shared_address_cannot_change_what_is_fixed(explorer: Explorer) -> None:
     explorer.preset("transitions")
+    explorer.wait("location.hash.includes('transitions')")
     address = explorer.run("location.hash").replace("%22k%22%3A2", "%22k%22%3A7")
     explorer.browser.open(explorer.page, address)
     explorer.wait("document.documentElement.dataset.ready === 'yes'")
@@ -238,6 +239,7 @@ def test_a_shared_address_cannot_change_what_is_fixed(explorer: Explorer) -> Non
     [
         ("empty.csv", "", "is empty"),
         ("header.csv", "outcome\n", "no rows"),
+        ("headerless.csv", "a,1.5\na,1.7\n", "seems to have no header"),
         ("words.csv", "outcome\n1\ntwo\n", 'row 2, column "outcome": "two" is not a number'),
         ("ragged.csv", "subject,outcome\na,1\na\n", "row 2 has 1 value"),
         ("twice.csv", "outcome,outcome\n1,2\n", "two columns called"),
@@ -258,6 +260,39 @@ def test_a_million_rows_are_refused_with_a_remedy(explorer: Explorer) -> None:
     explorer.wait("!document.getElementById('message').hidden")
     assert "1,000,000 rows" in explorer.message()
     assert "volatilis run" in explorer.message()
+
+
+def test_a_long_table_never_lets_the_page_stand_still(explorer: Explorer) -> None:
+    """Long sequences begin with learners that need little; where exact inference needs too long, that is told, and nothing is copied."""
+    explorer.drop_made("long.csv", "new Blob(['outcome\\n', '0.5\\n0.7\\n'.repeat(100000)])")
+    explorer.wait("explorer.state.table && explorer.view().table && explorer.view().ys.length === 200000")
+    assert explorer.message() == ""
+    assert explorer.run("explorer.state.learners.map((one) => one.learner)") == ["merge", "varsmile"]
+    explorer.slide("shown from row", 150001)
+    explorer.wait("explorer.view().first === 150000 && explorer.view().last === 151000")
+    explorer.choose("#learners select", "exact-bayes")
+    explorer.wait("!document.getElementById('message').hidden")
+    assert "Exact Bayes takes longer than 4 seconds" in explorer.message()
+    assert explorer.run("['download', 'copy-python', 'copy-command'].every((id) => document.getElementById(id).disabled)")
+    explorer.choose("#learners select", "varsmile")
+    explorer.wait("document.getElementById('message').hidden")
+    assert not explorer.run("document.getElementById('download').disabled")
+    assert explorer.browser.problems == []
+    explorer.run("explorer.update((s) => { s.table = null; }, true)")
+    explorer.wait("!explorer.view().table")
+
+
+def test_what_cannot_be_computed_is_not_copied(explorer: Explorer) -> None:
+    """The pictures are still those of before, and pale; nothing of them goes under the name of the table."""
+    explorer.drop("mine.csv", TABLE)
+    assert "row 5" in explorer.message()
+    assert explorer.run("document.getElementById('pictures').classList.contains('stale')")
+    assert explorer.run("['download', 'copy-python', 'copy-command'].every((id) => document.getElementById(id).disabled)")
+    groups = "[...document.querySelectorAll('#table label')].map((one) => one.textContent)"
+    assert "Sequence that is shown" in explorer.run(groups)
+    explorer.run("explorer.update((s) => { s.table = null; }, true)")
+    explorer.settle()
+    assert not explorer.run("document.getElementById('pictures').classList.contains('stale')")
 
 
 def test_the_tour_has_six_steps_with_true_numbers(explorer: Explorer) -> None:
@@ -281,6 +316,7 @@ def test_the_tour_has_six_steps_with_true_numbers(explorer: Explorer) -> None:
 
 def test_the_address_holds_what_is_seen(explorer: Explorer) -> None:
     explorer.slide("noise σ", 0.9)
+    explorer.wait("decodeURIComponent(location.hash).includes('\"sigma\":0.9')")  # written when all rests
     seen, address = numbers(explorer, 0, "mean"), explorer.run("location.hash")
     explorer.preset("reversal")
     explorer.browser.open(explorer.page, address)
@@ -296,7 +332,9 @@ def test_a_thousand_observations_of_three_learners_within_a_frame(explorer: Expl
     script = """(() => { explorer.state.world.length = 1000; const times = [];
         for (let i = 0; i < 120; i++) { explorer.refresh(); const t = explorer.timing(); times.push(t.compute + t.draw); }
         return times; })()"""
-    assert min(explorer.run(script)) < 16.0
+    times = np.array(explorer.run(script))
+    print(f"1,000 observations, three learners: {times.min():.1f} ms at best, {np.median(times):.1f} ms in the median")
+    assert times.min() < 16.0
 
 
 @pytest.mark.parametrize(("width", "phone"), [(1280, False), (390, True)])

@@ -21,7 +21,7 @@ from volatilis.running.drivers import Outputs
 
 SCRIPTS = (
     *("machine.js", "measures.js", "seeds.js", "worlds.js", "presets.js", "tables.js", "texts.js"),
-    *("panels.js", "controls.js", "tour.js", "explorer.js"),
+    *("panels.js", "controls.js", "tour.js", "placing.js", "explorer.js"),
 )
 WASM = "'wasm-unsafe-eval'"  # in the page's policy: it may compile WebAssembly, and still runs no text as code
 
@@ -60,7 +60,8 @@ def _family(name: str) -> Json:
     assert accepted is not None  # a world of single numbers
     return {
         "class": record.cls.__name__,
-        "sentence": record.sentence,
+        "title": f"{offers.TITLES[name]} ({record.cls.__name__})",
+        "sentence": record.sentence if inner is None else f"{inner.sentence} {record.sentence}",
         "observes": record.observes if inner is None else f"{inner.observes}, with outliers",
         "inner": None
         if inner is None

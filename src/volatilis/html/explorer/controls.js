@@ -55,13 +55,15 @@ function choice({ label, value, options, changed, hidden = false }) {
   return element("div", { class: "choice" }, element("label", { for: id, class: hidden ? "unseen" : null, text: label }), select);
 }
 
+const GREEK = { sigma: "σ", mu: "μ", lambda: "λ", theta: "θ", alpha: "α", beta: "β", kappa: "κ", pi: "π" };
+const withSymbols = (text) => text.replace(/\b(sigma|mu|lambda|theta|alpha|beta|kappa|pi)(_0)?(?![a-z])/g, (_, name, zero) => GREEK[name] + (zero ? "₀" : "")).replaceAll("^2", "²");
 const readable = (name) => name.replaceAll("_", " ").replaceAll("-", " ");
-const NAMES = { sigma: "noise σ", mu_0: "prior mean μ₀", sigma_0: "prior spread σ₀", p_c: "change probability", n: "hypotheses n", m: "modulation m", omega: "memory ω", k: "categories k", s: "prior count s", kappa: "concentration κ", kappa_0: "prior concentration κ₀", alpha_0: "prior α₀", beta_0: "prior β₀", p_o: "outlier probability" };
+const NAMES = { sigma: "noise σ", mu_0: "prior mean μ₀", sigma_0: "prior spread σ₀", p_c: "change probability", n: "hypotheses n", m: "modulation m", omega: "memory ω", k: "categories k", s: "prior count s", kappa: "concentration κ", kappa_0: "prior concentration κ₀", alpha_0: "prior α₀", beta_0: "prior β₀", p_o: "outlier probability", shape: "prior shape", rate: "prior rate", a: "prior a", b: "prior b" };
 const nameOf = (name) => NAMES[name] ?? readable(name);
 
 function worldControls(state, update) {
   const { world } = state, family = PAGE.families[world.family], parts = [];
-  const families = Object.entries(PAGE.families).map(([name, one]) => [name, `${one.class}: ${one.observes}`]);
+  const families = Object.entries(PAGE.families).map(([name, one]) => [name, one.title]);
   parts.push(choice({ label: "Family", value: world.family, options: families, changed: (name) => update((s) => {
     s.world = completeWorld({ family: name, p_c: s.world.p_c, length: s.world.length, seed: s.world.seed });
     s.learners = s.learners.filter((one) => isDefined(one.learner, name));
@@ -69,12 +71,13 @@ function worldControls(state, update) {
     s.placed = {};
     s.element = 0;
   }, true) }));
-  parts.push(element("p", { class: "note", text: family.sentence }));
+  parts.push(element("p", { class: "note", text: withSymbols(family.sentence) }));
   for (const [name, one] of Object.entries(family.sliders)) {
     parts.push(slider({ label: nameOf(name), hint: `${name}: ${family.words[name] ?? ""}`, ...one, value: world.values[name], changed: (x) => update((s) => { s.world.values[name] = x; if (name === "k") s.placed = {}; }) }));
   }
   if (state.table) return parts;
-  parts.push(slider({ label: nameOf("p_c"), hint: "p_c: how often the world changes", value: world.p_c, low: 0.0005, high: 0.5, scale: "log", disabled: world.changes !== null, changed: (x) => update((s) => { s.world.p_c = x; }) }));
+  parts.push(slider({ label: nameOf("p_c"), hint: "p_c: how often the world changes", value: world.p_c, low: 0.0005, high: 0.5, scale: "log", changed: (x) => update((s) => { s.world.p_c = x; }) }));
+  if (world.changes) parts.push(element("p", { class: "note", text: "Here the preset says when the world changes; learners expect it with this probability." }));
   if (world.values.p_o === undefined) parts.push(slider({ label: "share of outliers", hint: "observations that come from elsewhere, without a change", value: world.oddballs, low: 0, high: 0.5, scale: "linear", changed: (x) => update((s) => { s.world.oddballs = x; }) }));
   parts.push(slider({ label: "trials", value: world.length, low: 10, high: 2000, scale: "log", changed: (x) => update((s) => { s.world.length = Math.round(x); for (const t of Object.keys(s.placed)) if (Number(t) >= s.world.length) delete s.placed[t]; }) }));
   parts.push(element("button", { type: "button", id: "again", text: "Draw another sequence", onclick: () => update((s) => { s.world.seed += 1; s.placed = {}; }) }));
@@ -98,9 +101,13 @@ function swatchOf(prepared, dots = false) {
 function legendItems(state) {
   const item = (swatch, text) => element("li", {}, swatch, element("span", { text }));
   const truth = (pen) => { pen.strokeStyle = cssColour("--ink"); pen.lineWidth = 2; pen.setLineDash([]); };
+  const change = (pen) => { pen.strokeStyle = cssColour("--soft"); pen.lineWidth = 2; pen.setLineDash([2, 4]); };
+  const band = (pen) => { pen.strokeStyle = cssColour("--ink"); pen.lineWidth = 12; pen.globalAlpha = 0.16; pen.setLineDash([]); };
   const items = [item(swatchOf((pen) => { pen.fillStyle = cssColour("--soft"); }, true), "observed")];
-  if (!state.table) items.push(item(swatchOf(truth), "truth"));
-  return [...items, ...state.learners.map((one, slot) => item(swatchOf((pen) => stroke(pen, slot, 4)), PAGE.learners[one.learner].title))];
+  if (!state.table) items.push(item(swatchOf(truth), "truth"), item(swatchOf(change), "it changes"));
+  items.push(...state.learners.map((one, slot) => item(swatchOf((pen) => stroke(pen, slot, 4)), PAGE.learners[one.learner].title + (PAGE.learners[one.learner].readouts.includes("gamma") ? "" : " (estimates only)"))));
+  if (state.world.family !== "vonmises") items.push(item(swatchOf(band), "± standard deviation"));
+  return items;
 }
 
 function learnerControls(state, update) {
@@ -117,6 +124,7 @@ function learnerControls(state, update) {
     const head = element("div", { class: "learner-head" }, swatch, choice({ label: `Learner ${slot + 1}`, hidden: true, value: spec.learner, options, changed: (name) => update((s) => { s.learners[slot] = { learner: name, values: {} }; }, true) }));
     if (state.learners.length > 1) head.append(element("button", { type: "button", class: "quiet", id: `remove-${slot}`, "aria-label": `Remove learner ${slot + 1}, ${record.title}`, text: "×", onclick: () => update((s) => { s.learners.splice(slot, 1); s.picture = Math.min(s.picture, s.learners.length - 1); }, true) }));
     const part = element("fieldset", { class: "learner" }, element("legend", { class: "unseen", text: `Learner ${slot + 1}: ${record.title}` }), head);
+    part.append(element("p", { class: "note", title: record.sentence, text: `keeps ${withSymbols(record.keeps).replaceAll("`", "")}` }));
     for (const one of record.parameters.filter((parameter) => parameter.shown)) {
       const told = state.told && !state.table && (one.name === "p_c" || (one.name === "m" && record.change === "m"));
       const clean = one.scale === "logit" ? { low: Math.max(one.low, 1e-4), high: Math.min(one.high, 0.999) } : { low: one.low, high: one.high };
@@ -139,7 +147,9 @@ function tableControls(state, update) {
   }
   parts.push(box);
   parts.push(choice({ label: "A missing outcome", value: table.missing, options: [["error", "is an error"], ["elapse", "means that time passes"], ["skip", "is left out"]], changed: (name) => update((s) => { s.table.missing = name; }, true) }));
-  if (table.groups && table.groups.length > 1) parts.push(choice({ label: "Shown", value: String(table.group), options: table.groups.slice(0, 500).map((one, i) => [String(i), one.name.join(", ")]), changed: (i) => update((s) => { s.table.group = Number(i); s.first = 0; }, true) }));
+  if (table.groups && table.groups.length > 1) parts.push(choice({ label: `Sequence that is shown${table.groups.length > 500 ? `: the first 500 of ${table.groups.length.toLocaleString("en")}` : ""}`, value: String(table.group), options: table.groups.slice(0, 500).map((one, i) => [String(i), one.name.join(", ")]), changed: (i) => update((s) => { s.table.group = Number(i); s.first = 0; }, true) }));
+  const rows = table.groups?.[table.group]?.rows.length ?? 0;
+  if (rows > WINDOW) parts.push(slider({ label: "shown from row", hint: `${WINDOW} of ${rows} rows are shown; all of them are computed and downloaded`, value: Math.min(state.first, rows - WINDOW) + 1, low: 1, high: rows - WINDOW + 1, scale: "whole", changed: (x) => update((s) => { s.first = x - 1; s.cursor = null; }) }));
   parts.push(element("button", { type: "button", id: "leave-table", text: "Back to made-up worlds", onclick: () => update((s) => { s.table = null; s.first = 0; }, true) }));
   return parts;
 }

@@ -1,13 +1,15 @@
 // The page: one state, from which everything that is seen follows.
 const $ = (id) => document.getElementById(id);
 const state = { world: null, learners: [], told: true, seed: 0, placed: {}, element: 0, picture: 0, cursor: null, first: 0, table: null, preset: "gaussian" };
-let memory = null, view = null, places = null, pending = false, playing = null, timing = { compute: 0, draw: 0 };
-const WINDOW = 1000;
+let memory = null, view = null, places = null, pending = false, waiting = 0, addressing = 0, playing = null, timing = { compute: 0, draw: 0 };
+const WINDOW = 1000, SLOW = 200; // trials that are shown at once; milliseconds after which the page waits until a slider rests
 
 function update(change, rebuild = false) {
   change(state);
   if (rebuild) buildControls();
-  if (!pending) { pending = true; requestAnimationFrame(() => { pending = false; refresh(); }); }
+  clearTimeout(waiting);
+  if (timing.compute > SLOW) waiting = setTimeout(refresh, SLOW);
+  else if (!pending) { pending = true; requestAnimationFrame(() => { pending = false; refresh(); }); }
 }
 
 function say(text, kind = "told") {
@@ -34,7 +36,7 @@ function compute() {
 
 function computeTable(base) {
   const { table } = state, data = readOutcomes(table.data, table.outcome, base.family, base.familyValues, table.missing);
-  table.groups = groupsOf(table.data, table.by);
+  table.groups = groupsNow(table);
   table.group = Math.min(table.group, table.groups.length - 1);
   const whole = base.specs.map((spec) => runGroups(memory, spec, base.family, base.familyValues, table.groups, data, base.seed));
   const group = table.groups[table.group], rows = group.rows, ys = rows.map((i) => data.ys[i]), events = Uint8Array.from(rows, (i) => data.events[i]);
@@ -44,24 +46,46 @@ function computeTable(base) {
   memory.clear(); // once more, step by step, up to the end of what is shown: the picture of one learner
   const steps = Uint8Array.from(events.slice(0, last));
   steps[0] |= RESET;
-  results[base.picture].hypotheses = runOnce(memory, base.specs[base.picture], base.family, base.familyValues, ys.slice(0, last), steps, generatorKey(seedWords(base.seed, group.name)), true).hypotheses;
+  results[base.picture].hypotheses = runOnce(memory, base.specs[base.picture], base.family, base.familyValues, ys.slice(0, last), steps, generatorKey(seedWords(base.seed, group.name)), true, first).hypotheses;
   return { ...base, ys, events, results, whole, table: { ...table, name: table.data.name, separator: table.data.separator, singles: table.data.header.length === 1, gaps: missingWords(table) }, theta: null, changed: null, first, last };
+}
+
+function groupsNow(table) {
+  // The groups of the chosen columns, made once; an error where a row has none.
+  const chosen = JSON.stringify(table.by);
+  if (!table.groups || table.grouped !== chosen) Object.assign(table, { groups: groupsOf(table.data, table.by), grouped: chosen });
+  return table.groups;
+}
+
+function trouble(error) {
+  // What is said where something cannot be computed; any other error is a mistake of this page.
+  if (error instanceof TableError) return error.message;
+  if (error instanceof TooSlow) return `${PAGE.learners[error.message].title} takes longer than ${PATIENCE / 1000} seconds on so many rows. Choose Merge with 20 hypotheses, which comes close to exact inference, or fewer hypotheses; the command "volatilis run" has no such limit.`;
+  if (error instanceof WebAssembly.RuntimeError || error instanceof RangeError) return `These parameters cannot be computed (${error.message}); move them back.`;
+  throw error;
 }
 
 function refresh() {
   const start = performance.now();
+  let failed = "";
+  deadline = start + PATIENCE;
   try {
     view = compute();
-    say("");
   } catch (error) {
-    if (!(error instanceof TableError) && !(error instanceof WebAssembly.RuntimeError)) throw error;
-    say(error instanceof TableError ? error.message : `These parameters cannot be computed (${error.message}); move them back.`, "wrong");
-    if (!view) return;
+    failed = trouble(error);
+  } finally {
+    deadline = Infinity;
   }
+  say(failed, "wrong");
+  $("pictures").classList.toggle("stale", failed !== "");
+  for (const id of ["play", "copy-python", "copy-command", "download"]) $(id).disabled = failed !== ""; // they would be of something else
+  $("clear-placed").hidden = state.table !== null || !Object.keys(state.placed).length;
+  if (!view) return;
   timing.compute = performance.now() - start;
   draw();
   refreshTour(view);
-  location.replace(`#${encodeURIComponent(JSON.stringify(shared()))}`);
+  clearTimeout(addressing); // when all rests: browsers refuse an address that changes too often
+  addressing = setTimeout(() => location.replace(`#${encodeURIComponent(JSON.stringify(shared()))}`), SLOW);
 }
 
 // --- drawing ---------------------------------------------------------------------------------------------------------------
@@ -118,17 +142,16 @@ function labelsWithNumbers(specs) {
 function buildControls() {
   const focused = document.activeElement?.id;
   controlCount = 0;
+  if (state.table) try { groupsNow(state.table); } catch (error) { trouble(error); } // told when all is computed
   $("world").replaceChildren(...worldControls(state, update));
   $("learners").replaceChildren(...learnerControls(state, update));
   $("table").replaceChildren(...(state.table ? tableControls(state, update) : []));
-  $("presets").hidden = $("clear-placed").hidden = $("placing").hidden = state.table !== null;
+  $("presets").hidden = $("placing").hidden = state.table !== null;
   $("legend").replaceChildren(...legendItems(state));
   $("world-title").textContent = state.table ? "What is observed" : "World";
   const names = state.world.family === "categorical" ? Array.from({ length: state.world.values.k }, (_, i) => `p[${i}]`) : PAGE.families[state.world.family].names;
-  const shows = [];
-  if (names.length > 1) shows.push(choice({ label: "Parameter", value: String(state.element), options: names.map((name, i) => [String(i), name]), changed: (i) => update((s) => { s.element = Number(i); }) }));
-  shows.push(choice({ label: "Run lengths of", value: String(state.picture), options: state.learners.map((one, i) => [String(i), `${i + 1}: ${PAGE.learners[one.learner].title}`]), changed: (i) => update((s) => { s.picture = Number(i); }) }));
-  $("shows").replaceChildren(...shows);
+  $("which-parameter").replaceChildren(...(names.length < 2 ? [] : [choice({ label: "Parameter", value: String(state.element), options: names.map((name, i) => [String(i), name]), changed: (i) => update((s) => { s.element = Number(i); }) })]));
+  $("whose-run-lengths").replaceChildren(choice({ label: "Run lengths of", value: String(state.picture), options: state.learners.map((one, i) => [String(i), `${i + 1}: ${PAGE.learners[one.learner].title}`]), changed: (i) => update((s) => { s.picture = Number(i); }) }));
   // A button that took itself away gives the focus to what stands nearest.
   const nearest = { "leave-table": "file", "add-learner": `remove-${state.learners.length - 1}` }[focused] ?? "add-learner";
   if (focused) ($(focused) ?? $(nearest))?.focus();
@@ -167,67 +190,6 @@ function fromAddress() {
   }
 }
 
-// --- placing observations --------------------------------------------------------------------------------------------------
-
-function acceptedValue(x) {
-  const record = PAGE.families[view.family], most = view.family === "categorical" ? view.familyValues.k - 1 : record.most ?? Infinity;
-  if (view.family === "vonmises") return Number(around(x, view.familyValues.period).toPrecision(6));
-  if (record.whole) return Math.min(most, Math.max(0, Math.round(x)));
-  return Math.max(record.least ?? -Infinity, Number(x.toPrecision(6)));
-}
-
-function place(t, x) {
-  if (state.table || (view.family === "gaussian-unknown-variance" && view.element > 0)) return;
-  update((s) => { s.placed[t] = acceptedValue(x); s.cursor = t; });
-}
-
-function listenToPanels() {
-  const canvas = $("panel-observations");
-  let dragged = null;
-  const where = (event) => {
-    const box = canvas.getBoundingClientRect(), t = places.across.back(event.clientX - box.left);
-    return { t, y: places.dots.back(event.clientY - box.top), inside: t >= view.first && t < view.last };
-  };
-  canvas.addEventListener("pointerdown", (event) => { const at = where(event); if (at.inside) { dragged = at.t; canvas.setPointerCapture(event.pointerId); place(at.t, at.y); } });
-  canvas.addEventListener("pointerup", () => { dragged = null; });
-  canvas.addEventListener("pointermove", (event) => { if (dragged !== null) place(dragged, where(event).y); });
-  canvas.addEventListener("keydown", (event) => {
-    const t = view.cursor ?? view.last - 1, step = event.shiftKey ? 10 : 1, [low, high] = [places.dots.low, places.dots.high];
-    const much = PAGE.families[view.family].whole ? 1 : (high - low) / 40;
-    const moves = { ArrowLeft: -step, ArrowRight: step };
-    if (event.key in moves) state.cursor = Math.min(view.last - 1, Math.max(view.first, t + moves[event.key]));
-    else if (event.key === "ArrowUp" || event.key === "ArrowDown") place(t, view.ys[t] + (event.key === "ArrowUp" ? much : -much));
-    else if (event.key === "Delete" || event.key === "Backspace") update((s) => { delete s.placed[t]; });
-    else return;
-    event.preventDefault();
-    draw();
-    $("spoken").textContent = $("readout-title").textContent;
-  });
-  for (const one of document.querySelectorAll("canvas.panel")) one.addEventListener("pointermove", (event) => {
-    if (!view || playing !== null) return;
-    const t = places.across.back(event.clientX - one.getBoundingClientRect().left);
-    if (t >= view.first && t < view.last && t !== state.cursor) { state.cursor = t; draw(); }
-  });
-}
-
-function play() {
-  if (playing !== null) { playing = null; $("play").textContent = "Play"; return draw(); }
-  let shown = 1, before = performance.now();
-  const each = Math.max(8, 6000 / (view.last - view.first));
-  $("play").textContent = "Stop";
-  playing = view.first + 1;
-  state.cursor = null;
-  const next = (now) => {
-    if (playing === null) return;
-    shown += (now - before) / each;
-    before = now;
-    playing = view.first + Math.floor(shown);
-    if (playing >= view.last) { playing = null; $("play").textContent = "Play"; } else requestAnimationFrame(next);
-    draw();
-  };
-  requestAnimationFrame(next);
-}
-
 // --- files and texts -------------------------------------------------------------------------------------------------------
 
 function useTable(text, name) {
@@ -235,7 +197,9 @@ function useTable(text, name) {
   state.table = { data, outcome, by, missing: "error", group: 0, groups: null };
   const known = data.rows.map((row) => row[j].trim()).filter((one) => !MISSING.includes(one.toLowerCase())).map(asNumber).filter(Number.isFinite);
   if (known.length > 2) Object.assign(state.world, guessWorld(known));
-  state.learners = FIRST_LEARNERS.map((one) => completeLearner(one, 0.05, true));
+  let longest = data.rows.length;
+  try { longest = groupsNow(state.table).reduce((most, one) => Math.max(most, one.rows.length), 0); } catch (error) { trouble(error); }
+  state.learners = (longest > LONG ? LEARNERS_OF_LONG : FIRST_LEARNERS).map((one) => completeLearner(one, 0.05, true));
   Object.assign(state, { placed: {}, cursor: null, first: 0, element: 0, picture: 0 });
   buildControls();
   refresh();
@@ -252,13 +216,13 @@ function guessWorld(known) {
 
 async function takeFile(file) {
   if (!file) return;
+  say(`Reading ${file.name} …`);
   try {
     if (file.size > 2e8) throw tooLong(file.name, MOST_ROWS);
     useTable(decoded(new Uint8Array(await file.arrayBuffer()), file.name), file.name);
   } catch (error) {
-    if (!(error instanceof TableError)) throw error;
     if (!view?.table) { state.table = null; buildControls(); }
-    say(error.message, "wrong");
+    say(trouble(error), "wrong");
   }
 }
 
@@ -292,7 +256,7 @@ async function start() {
   for (const [name, one] of Object.entries(PRESETS)) $("preset").append(element("option", { value: name, text: one.title }));
   $("preset").addEventListener("change", () => applyPreset($("preset").value));
   $("play").addEventListener("click", play);
-  $("clear-placed").addEventListener("click", () => update((s) => { s.placed = {}; }));
+  $("clear-placed").addEventListener("click", () => { $("play").focus(); update((s) => { s.placed = {}; }); }); // it takes itself away
   $("copy-python").addEventListener("click", () => copy(asPython(view), "Python"));
   $("copy-command").addEventListener("click", () => copy(asCommand(view), "The command"));
   $("download").addEventListener("click", () => download("surprise.csv", resultTable()));

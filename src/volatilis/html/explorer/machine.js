@@ -1,7 +1,11 @@
 // The compiled learners: their memory, their arguments as rows of 8-byte words, and a run of one of them over a sequence.
 const PAGE = JSON.parse(document.getElementById("explorer-data").textContent);
 const OBSERVE = 0, ELAPSE = 1, SKIP = 2, RESET = 4;
+const PATIENCE = 4000, STRETCH = 256; // milliseconds for all learners of a picture; steps between two looks at the clock
 const VIEWS = { f8: Float64Array, i8: BigInt64Array, u8: BigUint64Array, u1: Uint8Array };
+
+class TooSlow extends Error {}
+let deadline = Infinity;
 
 class Memory {
   // One memory for all; `clear` gives everything back at once.
@@ -102,6 +106,7 @@ class Runner {
   // A learner on sequences of at most `rows` observations at a time. Numbers come out as the learner writes them.
   constructor(memory, learner, family, learnerValues, familyValues, rows) {
     this.memory = memory;
+    this.learner = learner;
     this.symbol = `${symbolOf(learner)}__${symbolOf(family)}`;
     this.familyName = family;
     const layout = PAGE.layouts[PAGE.pairs[this.symbol]], record = PAGE.learners[learner];
@@ -168,7 +173,14 @@ class Runner {
     this.memory.view(this.progress)[0] = 0n;
   }
   advance(to) {
-    // From where the last call ended up to step `to`, not included.
+    // From where the last call ended up to step `to`, not included; in stretches, so that a page never stands still.
+    for (let next = Number(this.memory.view(this.progress)[0]); next < to;) {
+      next = Math.min(next + STRETCH, to);
+      this._advance(next);
+      if (performance.now() > deadline) throw new TooSlow(this.learner);
+    }
+  }
+  _advance(to) {
     const length = new BigInt64Array(this.memory.exports.memory.buffer, this.words.place + 8 * (this.events.word + 1), 1);
     length[0] = BigInt(to);
     this.words.words[this.events.word + 1] = BigInt(to);
@@ -211,7 +223,8 @@ class Runner {
     if (!this.state.weights) return visit(lengths[this.state.i ?? 0], 1);
     const weights = this.memory.view(this.state.weights), n = Number(this.memory.view(this.state.count)[0]);
     for (let i = 0; i < n; i++) if (weights[i] > 1e-3) visit(lengths[i], weights[i]);
-  }  _sharedHypotheses(visit) {
+  }
+  _sharedHypotheses(visit) {
     // Of learners side by side, each with its share: the weight that each run length has in all of them.
     const { members, shares } = this.state, sums = new Map();
     const [lengths, weights, counts, share] = [members.run_lengths, members.weights, members.count, shares].map((one) => this.memory.view(one));

@@ -34,13 +34,14 @@ const MEASURES = ["mean", "variance", "run_length", "bayes_factor_surprise", "lo
 const ALL_MEASURES = [...MEASURES, "outlier_probability", "change_probability"];
 const measuresWith = (family, specs) => ALL_MEASURES.filter((one) => (one === "outlier_probability" ? PAGE.families[family].splits : one === "change_probability" ? specs.some((spec) => PAGE.learners[spec.learner].inner) : true));
 
-function runOnce(memory, spec, familyName, familyValues, ys, events, key, withHypotheses) {
-  // A whole sequence at once, with the hypotheses after every step as a list of (step, run length, weight).
+function runOnce(memory, spec, familyName, familyValues, ys, events, key, withHypotheses, from = 0) {
+  // A whole sequence at once, with the hypotheses after every step `from` on as a list of (step, run length, weight).
   const runner = new Runner(memory, spec.learner, familyName, spec.values, familyValues, Math.max(ys.length, 1));
   runner.seed(key);
   runner.load(ys, events);
   const seen = [];
-  if (withHypotheses) for (let t = 0; t < ys.length; t++) {
+  if (withHypotheses && from > 0) runner.advance(from);
+  if (withHypotheses) for (let t = from; t < ys.length; t++) {
     runner.advance(t + 1);
     runner.hypotheses((length, weight) => seen.push(t, length, weight));
   } else runner.advance(ys.length);

@@ -58,6 +58,18 @@ WORLDS: Mapping[str, Mapping[str, Slider]] = {
     },
     "transitions": {"s": Slider(1, 0.02, 20)},
 }
+# What each is called in the list of worlds
+TITLES: Mapping[str, str] = {
+    "gaussian": "Numbers around a level",
+    "gaussian-unknown-variance": "Numbers, the noise unknown too",
+    "bernoulli": "Yes or no",
+    "categorical": "One of several symbols",
+    "poisson": "Counts",
+    "exponential": "Waiting times",
+    "vonmises": "Directions on a circle",
+    "contaminated": "Numbers with outliers",
+    "transitions": "A chain of two symbols",
+}
 # What is not moved: two symbols, so that what one reads stays the same four numbers
 FIXED: Mapping[str, Mapping[str, int]] = {"transitions": {"k": 2}}
 # A family that is made of another one, and which that is here

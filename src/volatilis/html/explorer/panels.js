@@ -62,6 +62,7 @@ function trialAxis({ pen, box }, across, view) {
   pen.fillStyle = cssColour("--soft");
   pen.textAlign = "center";
   pen.textBaseline = "top";
+  pen.fillText("trial", box.left - 22, box.bottom + 5);
   for (const t of niceTicks(view.first + 1, view.last, Math.max(2, (box.right - box.left) / 90))) if (Number.isInteger(t)) pen.fillText(String(t), across(t - 1), box.bottom + 5);
 }
 
@@ -134,6 +135,7 @@ function drawObservations(canvas, view) {
   const [low, high] = shares ? [-0.06, 1.06] : extent(apart ? [...truth, ...estimates] : [...truth, ...estimates, ...seen]);
   const scale = scaleOf(low, high, box), dots = apart ? scaleOf(...extent(view.family === "categorical" ? [0, view.familyValues.k - 1] : seen), box) : scale;
   const jump = view.family === "vonmises" ? view.familyValues.period / 2 : Infinity;
+  document.getElementById("two-axes").hidden = !apart;
   verticalAxis(frame, scale);
   if (apart) verticalAxis(frame, dots, { right: true, lines: false, ticks: view.family === "categorical" ? Array.from({ length: view.familyValues.k }, (_, i) => i) : null });
   trialAxis(frame, across, view);

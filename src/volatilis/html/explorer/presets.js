@@ -23,7 +23,7 @@ const PRESETS = {
     title: "An oddball task",
     about: "One stimulus is frequent, others are rare; the frequencies change once in a while.",
     world: { family: "categorical", values: { k: 4, s: 0.2 }, p_c: 0.01, length: 300, seed: 5 },
-    learners: learnersOf(["exact-bayes"], ["varsmile"], ["smile", { m: 0.05 }]),
+    learners: learnersOf(["exact-bayes"], ["varsmile"], ["leaky", { omega: 0.95 }]),
   },
   outliers: {
     title: "Outliers that nobody expects",
@@ -70,6 +70,7 @@ const PRESETS = {
   },
 };
 const FIRST_LEARNERS = learnersOf(["exact-bayes"], ["merge", { n: 3 }], ["varsmile"]);
+const LONG = 3000, LEARNERS_OF_LONG = learnersOf(["merge", { n: 20 }], ["varsmile"]); // exact inference may need as many hypotheses as rows
 
 function firstValues(family) {
   const { fixed, sliders } = PAGE.families[family];

@@ -84,6 +84,7 @@ function guessColumns(table) {
   // The outcome and the groups as `volatilis run` finds them.
   const numeric = table.header.filter((_, j) => table.rows.slice(0, 50).some((row) => row[j].trim() !== "" && Number.isFinite(asNumber(row[j]))));
   const outcome = table.header.includes("outcome") ? "outcome" : numeric.find((one) => !["subject", "session", "block", "trial"].includes(one)) ?? table.header[0];
+  if (Number.isFinite(asNumber(outcome))) throw new TableError(`${table.name} seems to have no header: its first row is "${table.header.join(table.separator)}"; a first row with the names of the columns is needed`);
   return { outcome, by: ["subject", "session", "block"].filter((one) => table.header.includes(one) && one !== outcome) };
 }
 

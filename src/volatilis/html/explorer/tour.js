@@ -34,7 +34,7 @@ const TOUR = [
     text: (view) => {
       let most = 0, t = -1, count = 0;
       for (let i = 0; i < view.results[0].hypotheses.length; i += 3) { if (view.results[0].hypotheses[i] !== t) { t = view.results[0].hypotheses[i]; count = 0; } most = Math.max(most, (count += 1)); }
-      return `The last picture shows when Exact Bayes thinks that the last change was: each line that climbs is one hypothesis, “nothing has changed since”. Here up to ${most} of them have a weight above 0.001 at once. VarSMiLe keeps one single belief and shifts it; choose it under the picture: one line. It is nearly as good, at a fraction of the work.`;
+      return `The last picture shows when Exact Bayes thinks that the last change was: each line that climbs is one hypothesis, “nothing has changed since”. Here up to ${most} of them have a weight above 0.001 at once. VarSMiLe keeps one single belief and shifts it; choose it above that picture: one line. It is nearly as good, at a fraction of the work.`;
     },
   },
   {
