@@ -263,7 +263,7 @@ def test_a_million_rows_are_refused_with_a_remedy(explorer: Explorer) -> None:
 
 
 def test_a_long_table_never_lets_the_page_stand_still(explorer: Explorer) -> None:
-    """Long sequences begin with learners that need little; where exact inference needs too long, that is told, and nothing is copied."""
+    """Long sequences begin with learners that need little; where exact inference needs too long, that is told."""
     explorer.drop_made("long.csv", "new Blob(['outcome\\n', '0.5\\n0.7\\n'.repeat(100000)])")
     explorer.wait("explorer.state.table && explorer.view().table && explorer.view().ys.length === 200000")
     assert explorer.message() == ""
