@@ -26,8 +26,8 @@ ENVIRONMENTS = ROOT / ".venv-versions"
 PAGE = ROOT / "docs" / "reference" / "versions.md"
 START, END = "<!-- versions: start -->", "<!-- versions: end -->"
 OLDEST = (3, 11)
-# What computes: the folders of tests with the marker "core" (tests/conftest.py), those that take long last
-CORE = ("special", "oracles", "families", "learners", "fuzz", "running", "contracts", "_compiler")
+# What computes, reads tables or shows help: the folders of tests with the marker "core" (tests/conftest.py), those that take long last
+CORE = ("tables", "cli", "special", "oracles", "families", "learners", "fuzz", "running", "contracts", "_compiler")
 SHOWN = ("numpy", "scipy", "numba", "llvmlite", "pandas", "pyarrow", "xarray", "zarr", "matplotlib", "rich", "typer")
 TOOLS = ("pytest", "hypothesis", "mpmath", "pytest-timeout", "pytest-xdist")
 
