@@ -26,7 +26,7 @@ ENVIRONMENTS = ROOT / ".venv-versions"
 PAGE = ROOT / "docs" / "reference" / "versions.md"
 START, END = "<!-- versions: start -->", "<!-- versions: end -->"
 OLDEST = (3, 11)
-# What computes, reads tables or shows help: the folders of tests with the marker "core" (tests/conftest.py), those that take long last
+# What computes, reads tables or shows help: folders of tests with the marker "core" (conftest.py), those that take long last
 CORE = ("tables", "cli", "special", "oracles", "families", "learners", "fuzz", "running", "contracts", "_compiler")
 SHOWN = ("numpy", "scipy", "numba", "llvmlite", "pandas", "pyarrow", "xarray", "zarr", "matplotlib", "rich", "typer")
 TOOLS = ("pytest", "hypothesis", "mpmath", "pytest-timeout", "pytest-xdist")
