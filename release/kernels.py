@@ -22,7 +22,7 @@ import volatilis as vl
 from volatilis import catalogue
 from volatilis._compiler import ahead, cache, step_call
 from volatilis._compiler.calls import noting_calls
-from volatilis.estimation.models import Data
+from volatilis.estimation.models import Sequences
 from volatilis.estimation.wagers import misfits_by_wager
 from volatilis.html.explorer.offers import WORLDS, Offer, example_family, example_learner
 
@@ -83,7 +83,7 @@ def rehearse(learner: Any) -> None:
     if not family.lacks("predictive_cdf") and not isinstance(learner, vl.PerContext):  # which is checked by context
         vl.check(learner, sequence(learner, 12, seed=2), given=contexts(learner, 12))  # as commands do
     if isinstance(family, vl.Gaussian):  # a check of one that fits
-        misfits_by_wager(family, 0.1, Data([ys[:3]], [np.zeros(3, dtype=np.uint8)]), 1.0)
+        misfits_by_wager(family, 0.1, Sequences([ys[:3]], [np.zeros(3, dtype=np.uint8)]), 1.0)
     with_gap = ys.astype(float)
     with_gap[2] = np.nan
     vl.run(learner, with_gap, given=given, missing="elapse")

@@ -8,13 +8,13 @@ import pytest
 import volatilis as vl
 from volatilis.estimation import wagers
 from volatilis.estimation.evidence import joined
-from volatilis.estimation.models import Data
+from volatilis.estimation.models import Sequences
 
 FAMILY = vl.Gaussian(1.0, 0.0, 5.0)
 
 
-def steady(y: np.ndarray) -> Data:
-    return Data([y], [np.zeros(len(y), dtype=np.uint8)])
+def steady(y: np.ndarray) -> Sequences:
+    return Sequences([y], [np.zeros(len(y), dtype=np.uint8)])
 
 
 def test_the_average_gain_on_data_from_the_model_is_at_most_none() -> None:

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from volatilis.paper import writing as module
-from volatilis.paper.writing import Cost, Ledger
+from volatilis.paper.writing import Cost, CostLedger
 
 
 class Clock:
@@ -25,7 +25,7 @@ class Clock:
 
 
 def test_a_part_within_a_part_is_charged_to_the_inner_one(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    clock, ledger = Clock(monkeypatch), Ledger(tmp_path / "costs.json")
+    clock, ledger = Clock(monkeypatch), CostLedger(tmp_path / "costs.json")
     clock.work(50)  # before any part: nobody's
     with ledger.part("grid"):
         clock.work(3)
@@ -42,24 +42,24 @@ def test_a_part_within_a_part_is_charged_to_the_inner_one(tmp_path: pathlib.Path
 def test_a_later_run_goes_on_counting(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock(monkeypatch)
     for _ in range(3):
-        with Ledger(tmp_path / "costs.json").part("grid"):
+        with CostLedger(tmp_path / "costs.json").part("grid"):
             clock.work(2)
-    assert Ledger(tmp_path / "costs.json").costs["grid"] == Cost(6.0, 12.0)
+    assert CostLedger(tmp_path / "costs.json").costs["grid"] == Cost(6.0, 12.0)
 
 
 def test_a_killed_run_has_lost_only_the_last_seconds(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    clock, ledger = Clock(monkeypatch), Ledger(tmp_path / "costs.json")
+    clock, ledger = Clock(monkeypatch), CostLedger(tmp_path / "costs.json")
     part = ledger.part("grid")
     part.__enter__()
     for _ in range(10):
         clock.work(1)
         ledger.charge()
-    kept = Ledger(tmp_path / "costs.json").costs["grid"].seconds  # as another process finds it
+    kept = CostLedger(tmp_path / "costs.json").costs["grid"].seconds  # as another process finds it
     assert 10.0 - module.EVERY <= kept <= 10.0
 
 
 def test_real_clocks_and_memory(tmp_path: pathlib.Path) -> None:
-    ledger = Ledger(tmp_path / "costs.json")
+    ledger = CostLedger(tmp_path / "costs.json")
     with ledger.part("wait"):
         time.sleep(0.05)
     assert 0.05 <= ledger.costs["wait"].seconds < 5.0
@@ -74,8 +74,8 @@ def test_a_damaged_file_is_said_and_counted_anew(
     """Times are all that it holds: no reason to stop a run."""
     path, clock = tmp_path / "costs.json", Clock(monkeypatch)
     path.write_text(content)
-    with Ledger(path).part("grid"):
+    with CostLedger(path).part("grid"):
         clock.work(2)
     assert f"{path} is damaged: times are counted anew" in capsys.readouterr().err
-    assert Ledger(path).costs == {"grid": Cost(2.0, 4.0)}
+    assert CostLedger(path).costs == {"grid": Cost(2.0, 4.0)}
     assert capsys.readouterr().err == ""

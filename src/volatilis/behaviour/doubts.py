@@ -16,7 +16,7 @@ from volatilis.behaviour.models import Model
 from volatilis.behaviour.people import Doubt, People, Person, Source, Trials, read_people
 from volatilis.behaviour.situations import ALL, NO_NUMBERS, inner_family
 from volatilis.estimation import check_model, laws
-from volatilis.estimation.models import P_CS, Data, best, described, first_of, reference
+from volatilis.estimation.models import P_CS, Sequences, best, described, first_of, reference
 from volatilis.families._base import Family
 from volatilis.running.drivers import ELAPSE, OBSERVE, RESET
 from volatilis.running.grid_ends import piles, run_over, weighed
@@ -199,7 +199,7 @@ def _some(persons: Sequence[Person]) -> list[Trials]:
 
 def _expected(family: Family, part: Trials) -> np.ndarray:
     """Before each trial, from the outcomes alone; NaN for the first of a block."""
-    p_c = best(family, P_CS, Data([part.values], [part.events])).p_c
+    p_c = best(family, P_CS, Sequences([part.values], [part.events])).p_c
     after = ReadoutPieces(reference(family, p_c), 0, ("mean",)).advance(part.values, part.events).means[:, 0]
     before = np.concatenate([[np.nan], after[:-1]])
     before[part.events >= RESET] = np.nan

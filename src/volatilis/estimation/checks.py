@@ -12,7 +12,7 @@ from volatilis.estimation import laws
 from volatilis.estimation.angles import NAMES, filled, wrapping
 from volatilis.estimation.errors import prior_errors
 from volatilis.estimation.laws import Deviation, deviations
-from volatilis.estimation.models import P_CS, Data, Measured, as_rows, best, described, first_alike, first_of
+from volatilis.estimation.models import P_CS, Measured, Sequences, as_rows, best, described, first_alike, first_of
 from volatilis.estimation.remedies import Misfit, explain
 from volatilis.estimation.wagers import misfits_by_wager
 from volatilis.families._base import Family
@@ -200,7 +200,7 @@ def check_model(
 # --- what is wrong, and why ----------------------------------------------------------------------------------------------
 
 
-def _misfits(family: Family, data: Data, base: Measured, alpha: float) -> tuple[Misfit, ...]:
+def _misfits(family: Family, data: Sequences, base: Measured, alpha: float) -> tuple[Misfit, ...]:
     strange = _wrong_period(family, data) if _wraps(family) else _angles(family, data)
     if strange is not None:
         return (strange,)  # all else would be said of numbers that are none
@@ -232,7 +232,7 @@ def _wraps(family: Family) -> bool:
     return family.difference(1e-3, 1e-3) != 0.0 or family.range_ends(np.zeros(2)) == 2
 
 
-def _prior(family: Family, data: Data, alpha: float) -> Deviation | None:
+def _prior(family: Family, data: Sequences, alpha: float) -> Deviation | None:
     """Observations where the prior predicts next to none, and too many of them for outliers.
 
     Each one alone has the law that the prior predicts, so the smallest of n is below a / n with probability a at most.
@@ -250,7 +250,7 @@ def _depth(family: Family, values: np.ndarray, events: np.ndarray) -> np.ndarray
     return 2.0 * np.minimum(u, 1.0 - u)
 
 
-def _wrong_period(family: Family, data: Data) -> Misfit | None:
+def _wrong_period(family: Family, data: Sequences) -> Misfit | None:
     """Observations that go round many times, or that fill a circle of quite another period."""
     period, values = family.circumference(), np.concatenate(data.observed())
     turns = float(np.ptp(values)) / period if np.isfinite(period) else 1.0
@@ -264,7 +264,7 @@ def _wrong_period(family: Family, data: Data) -> Misfit | None:
     return Misfit(laws.ANGLES, reach, "Give their period (360 for degrees), or bring them within one", turns, 1.0, 0.0)
 
 
-def _angles(family: Family, data: Data) -> Misfit | None:
+def _angles(family: Family, data: Sequences) -> Misfit | None:
     wraps = wrapping(data.observed())
     if wraps is None:
         return None

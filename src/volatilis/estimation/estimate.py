@@ -108,7 +108,7 @@ def estimate(
 # --- one family --------------------------------------------------------------------------------------------------------
 
 
-class Found(NamedTuple):
+class FittedFamily(NamedTuple):
     """The highest point of one family's evidence."""
 
     model: Unknowns
@@ -154,13 +154,13 @@ class Found(NamedTuple):
         return self.method == "map" and bool(self.peak.covariance[i, i] > (PRIOR_SHARE * self.point.coordinates[i].prior_sd) ** 2)
 
 
-def _compared(made: Sequence[Observed], method: str, workers: int | None) -> list[Found]:
+def _compared(made: Sequence[Observed], method: str, workers: int | None) -> list[FittedFamily]:
     """Each family; of several those of a large table on some of it, which tells them apart."""
     some = len(made) > 1 and made[0].data.observations > LARGE
     return [_found(one._replace(data=one.data.first()) if some else one, method, workers) for one in made]
 
 
-def _found(observed: Observed, method: str, workers: int | None) -> Found:
+def _found(observed: Observed, method: str, workers: int | None) -> FittedFamily:
     model, data = observed.model, observed.data
     _check_data(model, data)
     sequences = data.sequences()
@@ -181,7 +181,7 @@ def _found(observed: Observed, method: str, workers: int | None) -> Found:
     peak = search.described(values, point.coordinates, search.highest(values, point.coordinates, _starts(point), rough=rough))
     log_evidence = float(evidence.of([peak.u])[0])
     log_marginal = _log_marginal(point, peak, log_evidence, data.observations)
-    return Found(model, data, method, point, evidence, values, peak, log_evidence, log_marginal)
+    return FittedFamily(model, data, method, point, evidence, values, peak, log_evidence, log_marginal)
 
 
 def _draws(point: Point, u: np.ndarray, data: Data) -> float:

@@ -29,7 +29,7 @@ CHANCE = 30.0  # nats: sequences that are less probable to be the same by chance
 MOST = 20_000  # observations that are looked at: more would not say more
 
 
-class Data(NamedTuple):
+class Sequences(NamedTuple):
     """Sequences with what happens at each of their steps."""
 
     values: list[np.ndarray]
@@ -38,8 +38,8 @@ class Data(NamedTuple):
     def observed(self) -> list[np.ndarray]:
         return [y[e % RESET == OBSERVE] for y, e in zip(self.values, self.events, strict=True)]
 
-    def only(self, chosen: Sequence[int]) -> Data:
-        return Data([self.values[i] for i in chosen], [self.events[i] for i in chosen])
+    def only(self, chosen: Sequence[int]) -> Sequences:
+        return Sequences([self.values[i] for i in chosen], [self.events[i] for i in chosen])
 
 
 class Measured(NamedTuple):
@@ -62,13 +62,13 @@ class Measured(NamedTuple):
         return deviations(self.total(), alpha)
 
 
-def first_of(sequences: Sequence[np.ndarray], events: Sequence[np.ndarray], most: int = MOST) -> Data:
+def first_of(sequences: Sequence[np.ndarray], events: Sequence[np.ndarray], most: int = MOST) -> Sequences:
     """The beginnings of all sequences, or of the first thousand: as many observations as are looked at."""
     some = list(zip(sequences, events, strict=True))[:1000]
     length = max(most // max(len(some), 1), laws.FEWEST)
     short = sum(max(length - len(e), 0) for _, e in some)  # what short ones leave goes to long ones
     length += short // max(sum(len(e) > length for _, e in some), 1)
-    return Data([y[:length] for y, _ in some], [e[:length] for _, e in some])
+    return Sequences([y[:length] for y, _ in some], [e[:length] for _, e in some])
 
 
 def first_alike(sequences: Sequence[np.ndarray], events: Sequence[np.ndarray]) -> list[int]:
@@ -100,13 +100,13 @@ def reference(family: Family, p_c: float) -> Learner:
     return Merge(family, p_c, HYPOTHESES)
 
 
-def as_rows(family: Family, data: Data) -> tuple[Family, Data]:
+def as_rows(family: Family, data: Sequences) -> tuple[Family, Sequences]:
     """A family whose context is the past as one of rows, and its observations as these; any other as it is."""
     rows = [family.without_past(y, e) for y, e in zip(*data, strict=True)]
-    return (rows[0][0], Data([one[1] for one in rows], [one[2] for one in rows])) if rows else (family, data)
+    return (rows[0][0], Sequences([one[1] for one in rows], [one[2] for one in rows])) if rows else (family, data)
 
 
-def best(family: Family, p_cs: Sequence[float], data: Data) -> Measured:
+def best(family: Family, p_cs: Sequence[float], data: Sequences) -> Measured:
     """With the change probability of largest evidence."""
     inner, rows = as_rows(family, data)
     runs = {p_c: _errors(inner, p_c, rows) for p_c in dict.fromkeys(p_cs)}
@@ -118,7 +118,7 @@ def best(family: Family, p_cs: Sequence[float], data: Data) -> Measured:
     return Measured(family, p_c, sums, evidences[p_c], tuple(errors))
 
 
-def _errors(family: Family, p_c: float, data: Data) -> Errors:
+def _errors(family: Family, p_c: float, data: Sequences) -> Errors:
     """Of all sequences behind each other, each from a start of its own: one call, since there may be many short ones."""
     events = [e.copy() for e in data.events]
     for one in events:

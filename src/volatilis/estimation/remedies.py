@@ -15,7 +15,7 @@ import numpy as np
 
 from volatilis.estimation import laws
 from volatilis.estimation.laws import Deviation
-from volatilis.estimation.models import P_CS, Data, Measured, best, described, first_of
+from volatilis.estimation.models import P_CS, Measured, Sequences, best, described, first_of
 from volatilis.families._base import Family, prior_beliefs
 from volatilis.families.gaussian_unknown_variance import GaussianUnknownVariance
 
@@ -52,7 +52,7 @@ class Misfit(NamedTuple):
         return f"{self.message}. {self.remedy}"
 
 
-def explain(base: Measured, data: Data, found: list[Deviation], prior: Deviation | None, alpha: float) -> list[Misfit]:
+def explain(base: Measured, data: Sequences, found: list[Deviation], prior: Deviation | None, alpha: float) -> list[Misfit]:
     """The misfits of a model, each with its remedy."""
     family, few = base.family, first_of(*data, FEW)
     p_cs = (*P_CS, base.p_c)
@@ -76,7 +76,7 @@ def explain(base: Measured, data: Data, found: list[Deviation], prior: Deviation
     return [*misfits, _misfit(fault, base, data, _other_family(fault, family))]
 
 
-def suggested(family: Family, data: Data) -> Family:
+def suggested(family: Family, data: Sequences) -> Family:
     """The same family where the observations have no moments that a parameter could be: beyond 1e154 squares overflow."""
     with np.errstate(all="ignore"), contextlib.suppress(ValueError):
         return family.plausible(data.observed())
@@ -171,12 +171,12 @@ def _with_more_past(family: Family, whole: bool) -> str:
     return f"autoregression of order {order + 1}{season}"
 
 
-def _misfit(deviation: Deviation, base: Measured, data: Data, remedy: str) -> Misfit:
+def _misfit(deviation: Deviation, base: Measured, data: Sequences, remedy: str) -> Misfit:
     kind, value, expected, p_value = deviation
     return Misfit(kind, _message(deviation, base, data), remedy, value, expected, p_value)
 
 
-def _message(deviation: Deviation, base: Measured, data: Data) -> str:
+def _message(deviation: Deviation, base: Measured, data: Sequences) -> str:
     kind, value, expected, _ = deviation
     if kind == laws.PRIOR:
         return _prior_message(base.family, data, value)
@@ -220,7 +220,7 @@ def _worst_part(base: Measured, found: float) -> str:
     return f"from {10 * worst} to {10 * worst + 10} % of what is predicted lie {_percent(found, 0.1)} of the observations"
 
 
-def _prior_message(family: Family, data: Data, share: float) -> str:
+def _prior_message(family: Family, data: Sequences, share: float) -> str:
     values = np.concatenate(data.observed())
     if values.ndim > 1:
         return f"{_percent(share)} of the observations lie where the prior expects 0.1 %"

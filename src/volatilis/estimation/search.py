@@ -44,7 +44,7 @@ class Peak(NamedTuple):
 
 def highest(
     values: Values, coordinates: Sequence[Coordinate], starts: Sequence[np.ndarray], rough: Values | None = None
-) -> Place:
+) -> SearchPoint:
     """From the best two of these starting points roughly, and from the better of where that leads to its end.
 
     rough    values that are nearly the same and cost less, for the beginning
@@ -52,11 +52,11 @@ def highest(
     ends = _ends(coordinates)
     first, starts = rough or values, [np.clip(start, *ends) for start in starts]
     order = np.argsort(first(starts), kind="stable")[:SEARCHES]
-    ends_reached = [_descended(first, ends, Place(starts[i], np.inf, _shape(first, starts[i])), ROUGHLY) for i in order]
+    ends_reached = [_descended(first, ends, SearchPoint(starts[i], np.inf, _shape(first, starts[i])), ROUGHLY) for i in order]
     return _descended(values, ends, min(ends_reached, key=lambda one: one.value), CLOSELY)
 
 
-class Place(NamedTuple):
+class SearchPoint(NamedTuple):
     """Where a search is: its coordinates, minus the height, and what is known of the inverse of the curvature."""
 
     u: np.ndarray
@@ -71,7 +71,7 @@ def _shape(values: Values, u: np.ndarray) -> np.ndarray:
     return np.diag(1.0 / np.maximum(bends, FLATTEST))
 
 
-def _descended(values: Values, ends: tuple[np.ndarray, np.ndarray], place: Place, enough: float) -> Place:
+def _descended(values: Values, ends: tuple[np.ndarray, np.ndarray], place: SearchPoint, enough: float) -> SearchPoint:
     """Quasi-Newton steps (BFGS) within the ends, until the next one promises, or the last two gained, less than `enough` nats."""
     u, _, inverse = place
     value, slope = _slope(values, u, inverse)
@@ -89,7 +89,7 @@ def _descended(values: Values, ends: tuple[np.ndarray, np.ndarray], place: Place
         inverse = _updated(inverse, moved - u, new_slope - slope)
         gains.append(value - new_value)
         u, value, slope = moved, new_value, new_slope
-    return Place(u, value, inverse)
+    return SearchPoint(u, value, inverse)
 
 
 def _slope(values: Values, u: np.ndarray, inverse: np.ndarray) -> tuple[float, np.ndarray]:
@@ -126,7 +126,7 @@ def _updated(inverse: np.ndarray, moved: np.ndarray, change: np.ndarray) -> np.n
     return updated if _root_of_inverse(updated) is not None else inverse  # by rounding
 
 
-def described(values: Values, coordinates: Sequence[Coordinate], place: Place) -> Peak:
+def described(values: Values, coordinates: Sequence[Coordinate], place: SearchPoint) -> Peak:
     """The highest point near there, with its errors; its intervals are not yet known."""
     ends = _ends(coordinates)
     u, value, _ = place  # what a search knows of the curvature is of a way, not of its end
@@ -280,7 +280,7 @@ def lowest_given(
 
     shape = _shape_without(peak.covariance, i)
     shape = _shape(of, u[others]) if shape is None else shape
-    lowest = _descended(of, _ends([coordinates[k] for k in others]), Place(u[others], math.inf, shape), PROFILE)
+    lowest = _descended(of, _ends([coordinates[k] for k in others]), SearchPoint(u[others], math.inf, shape), PROFILE)
     return lowest.value, whole(lowest.u)
 
 

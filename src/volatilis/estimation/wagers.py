@@ -18,9 +18,8 @@ from typing import NamedTuple, cast
 import numpy as np
 
 from volatilis.estimation import laws
-from volatilis.estimation.evidence import Data as Joined
-from volatilis.estimation.evidence import joined, log_evidence
-from volatilis.estimation.models import P_CS, Data, first_of, reference
+from volatilis.estimation.evidence import Data, joined, log_evidence
+from volatilis.estimation.models import P_CS, Sequences, first_of, reference
 from volatilis.estimation.remedies import NO_PARAMETERS, Misfit, suggested
 from volatilis.families._base import Family
 from volatilis.families.contaminated import Contaminated
@@ -43,7 +42,7 @@ class Bet(NamedTuple):
     says: float
 
 
-def misfits_by_wager(family: Family, p_c: float, data: Data, alpha: float) -> tuple[Misfit, ...]:
+def misfits_by_wager(family: Family, p_c: float, data: Sequences, alpha: float) -> tuple[Misfit, ...]:
     """The one alternative that wins most, if the model, or the same family with other parameters, leaves it less than alpha."""
     if not isinstance(family, Gaussian):
         return ()
@@ -70,13 +69,13 @@ def _gain(bets: list[Bet], base: float) -> float:
     return float(np.logaddexp.reduce([one.log_evidence for one in bets])) - base
 
 
-def _base(family: Gaussian, p_c: float, data: Data, steps: Joined) -> float:
+def _base(family: Gaussian, p_c: float, data: Sequences, steps: Data) -> float:
     """The highest log evidence of the model itself, with a few p_c, and of its family with parameters that the data suggest."""
     families = (family, family._replace(sigma=min(NOISE) * family.sigma), suggested(cast(Family, family), data))
     return max(log_evidence(_predictor(one, p), steps) for one in families for p in dict.fromkeys((p_c, *P_CS)))
 
 
-def _all_bets(family: Gaussian, p_c: float, data: Data, steps: Joined) -> Iterator[tuple[str, list[Bet]]]:
+def _all_bets(family: Gaussian, p_c: float, data: Sequences, steps: Data) -> Iterator[tuple[str, list[Bet]]]:
     yield laws.BACK, list(_outliers(family, p_c, steps))
     yield laws.TREND, list(_trends(family, p_c, data, steps))
 
@@ -85,7 +84,7 @@ def _predictor(family: object, p_c: float) -> Learner:
     return reference(cast(Family, family), p_c)
 
 
-def _outliers(family: Gaussian, p_c: float, steps: Joined) -> Iterator[Bet]:
+def _outliers(family: Gaussian, p_c: float, steps: Data) -> Iterator[Bet]:
     """Some observations are outliers, and the rest varies as much or less."""
     log_weight = -math.log(len(OUTLIERS) * len(FAR) * len(NOISE) * len(RARER))
     for less in NOISE:
@@ -98,7 +97,7 @@ def _outliers(family: Gaussian, p_c: float, steps: Joined) -> Iterator[Bet]:
                     yield Bet(log_weight + log_evidence(learner, steps), p_o)
 
 
-def _trends(family: Gaussian, p_c: float, data: Data, steps: Joined) -> Iterator[Bet]:
+def _trends(family: Gaussian, p_c: float, data: Sequences, steps: Data) -> Iterator[Bet]:
     """Levels rise or fall by a fixed amount at each step of a sequence.
 
     Slopes are the places of a lattice that the model sets, with the weights of a normal law. Only the few that lie nearest to the

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from volatilis.experiments.sweep import Plan, sweep
 from volatilis.paper.settings import Size, TaskSetting
 from volatilis.paper.tuned import Best, tune_all, use_published
-from volatilis.paper.writing import Ledger
+from volatilis.paper.writing import CostLedger
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -56,7 +56,7 @@ class Context(NamedTuple):
     near: bool
     reference: pathlib.Path | None
     progress: Progress
-    ledger: Ledger
+    ledger: CostLedger
 
     def sweep(self, plan: Plan) -> xr.Dataset:
         """The results of a plan; those in the store are not computed again."""

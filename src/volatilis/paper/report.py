@@ -176,11 +176,11 @@ def compare(context: Context, data: Data, again: Data) -> dict[str, published.Co
     return compared
 
 
-def beyond_table(compared: published.Compared) -> page.Table:
+def beyond_table(compared: published.Compared) -> page.TextTable:
     """The published values that ours does not agree with."""
     beyond = compared.beyond
     caption = f"Ours beside the published: {compared}" + ("; the others:" if len(beyond) else "")
-    return page.Table(caption, [str(name) for name in beyond.columns], [list(map(_cell, row)) for row in beyond.to_numpy()])
+    return page.TextTable(caption, [str(name) for name in beyond.columns], [list(map(_cell, row)) for row in beyond.to_numpy()])
 
 
 def _cell(value: object) -> str:
@@ -262,7 +262,7 @@ def new_learner(kept: Sequence[Promise], drawn: Sequence[Drawn]) -> page.NewLear
             "hypotheses as observations it is Exact Bayes.",
         ],
         "memory",
-        page.Table(
+        page.TextTable(
             "Mean squared distance to Exact Bayes: how many times closer Merge is",
             ["statement", "environments where it holds", "least ratio", "largest ratio"],
             rows,

@@ -23,7 +23,7 @@ from volatilis.paper.figures import FIGURES, SIMULATE, Data, Drawn, Figure, repl
 from volatilis.paper.published.files import tuned_values
 from volatilis.paper.report import write_report
 from volatilis.paper.settings import SIZES
-from volatilis.paper.writing import Ledger, output_folder, room_in, save_dataset, save_picture, save_table
+from volatilis.paper.writing import CostLedger, output_folder, room_in, save_dataset, save_picture, save_table
 
 
 class PaperResult(NamedTuple):
@@ -39,7 +39,7 @@ def reproduce(request: PaperRequest) -> PaperResult:
 
     figures = chosen(request.figures)
     folder = prepare(request)
-    ledger = Ledger(folder / "store" / f"costs-{request.size}-{request.benchmark}.json")
+    ledger = CostLedger(folder / "store" / f"costs-{request.size}-{request.benchmark}.json")
     with room_in(folder), Bars() as bars:
         context = Context(
             size=SIZES[request.size],

@@ -130,7 +130,7 @@ class Cost(NamedTuple):
         return Cost(self.seconds + other.seconds, self.processor_seconds + other.processor_seconds)
 
 
-class Ledger:
+class CostLedger:
     """`with ledger.part(name)` charges what happens inside to a name; a part within a part is charged to the inner one only."""
 
     def __init__(self, path: pathlib.Path) -> None:
@@ -192,7 +192,7 @@ def most_memory() -> float:
     return float(peak if sys.platform == "darwin" else peak * 1024)
 
 
-def save_run(facts: Mapping[str, str], ledger: Ledger, folder: pathlib.Path) -> None:
+def save_run(facts: Mapping[str, str], ledger: CostLedger, folder: pathlib.Path) -> None:
     """The facts of the run, and what its parts cost: seconds on the clock, of all cores, and the most memory."""
     import pandas as pd
 

@@ -185,7 +185,7 @@ def save_figure(figure: Figure, path: str | os.PathLike[str], dpi: int = 150) ->
         figure.savefig(file, format=picture_kind(path), dpi=dpi)
 
 
-class Picture(Protocol):
+class PictureModule(Protocol):
     """A module of `plots` that draws a dataset."""
 
     def size(self, dataset: xr.Dataset) -> tuple[float, float]:
@@ -195,7 +195,7 @@ class Picture(Protocol):
         """Draw it on an empty figure of this size."""
 
 
-def save_picture(picture: Picture, dataset: xr.Dataset, path: str | os.PathLike[str]) -> None:
+def save_picture(picture: PictureModule, dataset: xr.Dataset, path: str | os.PathLike[str]) -> None:
     """PNG, SVG or PDF, by the ending."""
     from matplotlib.figure import Figure
 

@@ -17,7 +17,7 @@ LONGEST = 1 << 20  # bytes of a line
 LOOK = 0.1  # seconds between two looks at a file that is followed
 
 
-class Block(NamedTuple):
+class LineBlock(NamedTuple):
     """Lines, each with its newline (the input's last may have none), and the number of lines before them."""
 
     data: bytes
@@ -156,7 +156,7 @@ class Lines:
         """Whether there will never be more."""
         return self._ended and not self._rest
 
-    def next_block(self, waiting: Waiting, seconds: float | None) -> Block | None:
+    def next_block(self, waiting: Waiting, seconds: float | None) -> LineBlock | None:
         """The whole lines that are there now; None if none came in that time, or a signal did, or the input ended."""
         if self._descriptor is None and not self._is_there(waiting, seconds):
             return None
@@ -207,8 +207,8 @@ class Lines:
         """These lines, the last of those that `next_block` gave, belong to a record that is not whole yet: they come again."""
         self._rest = data + self._rest
 
-    def _block(self, data: bytes, ended: bool = False) -> Block:
-        return Block(data, self.place.lines, self.place.position == 0, ended)
+    def _block(self, data: bytes, ended: bool = False) -> LineBlock:
+        return LineBlock(data, self.place.lines, self.place.position == 0, ended)
 
     def _ready(self, descriptor: int, waiting: Waiting, seconds: float | None) -> bool:
         if self._is_file:
@@ -222,7 +222,7 @@ class Lines:
         waiting.wait(None, LOOK if seconds is None else min(LOOK, seconds))
         return False
 
-    def _at_end(self) -> Block | None:
+    def _at_end(self) -> LineBlock | None:
         if self._follow or self._next_file():
             return None
         self._ended = True

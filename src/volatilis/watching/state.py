@@ -50,10 +50,13 @@ class Memory:
     def save(self, place: dict[str, object], summary: Summary, output: Output) -> None:
         keyed = self._keyed
         numbers, pool_of, rows = keyed.packed()
-        arrays: dict[str, np.ndarray | Rows] = key_arrays(list(keyed.keys.numbers)) | {"last": keyed.keys.last(), "pool": pool_of}
+        arrays: dict[str, np.ndarray | SelectedRows] = key_arrays(list(keyed.keys.numbers)) | {
+            "last": keyed.keys.last(),
+            "pool": pool_of,
+        }
         for index, pool in enumerate(keyed.pools):
             kept = pool.states.kept_arrays()
-            arrays |= {f"{index}.{name}": Rows(array, rows[index]) for name, array in kept.items()}
+            arrays |= {f"{index}.{name}": SelectedRows(array, rows[index]) for name, array in kept.items()}
         for memory in self._per_key:
             arrays |= memory.arrays(numbers)
         header = self._identity() | {
@@ -134,7 +137,7 @@ class Memory:
         return pool
 
 
-def key_arrays(keys: Sequence[Key]) -> dict[str, np.ndarray | Rows]:
+def key_arrays(keys: Sequence[Key]) -> dict[str, np.ndarray | SelectedRows]:
     """The texts of all keys behind each other, and how many bytes each has. A key of no fields has none."""
     parts = [part.encode() for key in keys for part in ((key,) if isinstance(key, str) else key)]
     lengths = np.fromiter(map(len, parts), dtype=np.int64, count=len(parts))
@@ -183,7 +186,7 @@ PIECE = 1 << 16  # rows, and bytes, at a time
 LONGEST_HEADER = 1 << 26  # bytes
 
 
-class Rows(NamedTuple):
+class SelectedRows(NamedTuple):
     """Some rows of an array, in this order. They are written piece by piece, not copied all at once."""
 
     array: np.ndarray
@@ -201,21 +204,21 @@ class _Hashed:
         return self._file.write(data)
 
 
-def save(path: str | os.PathLike[str], header: Entry, arrays: Mapping[str, np.ndarray | Rows]) -> None:
+def save(path: str | os.PathLike[str], header: Entry, arrays: Mapping[str, np.ndarray | SelectedRows]) -> None:
     """Atomically: a crash at any moment leaves the old file whole."""
     text = json.dumps({"format": FORMAT, "version": VERSION, "arrays": list(arrays), **header})
     with whole_file(path) as file:
         hashed = _Hashed(file)
         hashed.write(text.encode() + b"\n")
         for array in arrays.values():
-            if isinstance(array, Rows):
+            if isinstance(array, SelectedRows):
                 _save_rows(hashed, array)
             else:
                 np.save(hashed, array, allow_pickle=False)
         file.write(hashed.digest.digest())
 
 
-def _save_rows(file: _Hashed, chosen: Rows) -> None:
+def _save_rows(file: _Hashed, chosen: SelectedRows) -> None:
     """As `np.save` would write array[rows]."""
     array, rows = chosen
     shape = (len(rows), *array.shape[1:])

@@ -14,7 +14,7 @@ from volatilis.running.drivers import OBSERVE, PASSED, SKIP
 from volatilis.tables import counted
 from volatilis.watching.clock import Clock, duration
 from volatilis.watching.format import Format, KeyTexts, Written
-from volatilis.watching.input import Block, Lines
+from volatilis.watching.input import LineBlock, Lines
 from volatilis.watching.keyed import ROWS, Keyed
 from volatilis.watching.learned import Learned
 from volatilis.watching.output import Lag, Metrics, Output, Report, state_locked
@@ -158,7 +158,7 @@ class Watcher:
 
     # --- lines -----------------------------------------------------------------------------------------------------------
 
-    def _take(self, block: Block) -> None:
+    def _take(self, block: LineBlock) -> None:
         try:
             parsed = self._parser.parse(block.data, block.lines_before, block.begins, self._lines.goes_on, block.ended)
         except ValueError as error:

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from volatilis.html import paper as report
-from volatilis.html.paper import Claim, Erratum, Figure, NewLearner, Report, Table
+from volatilis.html.paper import Claim, Erratum, Figure, NewLearner, Report, TextTable
 from volatilis.html.paper.page import CLASSES, SHAPES, _text
 
 VOID = {"br", "circle", "img", "input", "link", "meta", "path", "rect"}
@@ -76,14 +76,14 @@ def sample() -> Report:
                "How fast each learner finds the new mean after a change. Left: little noise, frequent changes (σ 0.1, p_c 0.1). "
                "Right: much noise and rare changes (σ 5, p_c 0.01).",
                curves(), "gaussian_transient.csv", 48.2, [],
-               Table("Mean squared error 1 and 10 steps after a change", headers, cells[:4])),
+               TextTable("Mean squared error 1 and 10 steps after a change", headers, cells[:4])),
         Figure("4", "Figure 4: Steady state, Gaussian task",
                "Mean squared distance of each learner's estimate to that of Exact Bayes, for all 30 pairs of noise σ and "
                "probability of change p_c.",
                heatmaps(), "gaussian_grid.csv", 1312.0,
                ["SOR20 is shown twice: with the published resampling and done right (erratum 1).",
                 "Leaky, SMiLe and Nas12* are tuned within the published bounds; `--free` lifts them."],
-               Table("Difference to Exact Bayes, all 30 cells", headers, cells)),
+               TextTable("Difference to Exact Bayes, all 30 cells", headers, cells)),
         Figure("7", "Figure 7: Steady state, Categorical task",
                "The same for five categories; s is the concentration of the prior.", heatmaps(), "categorical_grid.csv", 2011.0),
         Figure("10", "Figure 10: Experimental prediction 1",
@@ -124,7 +124,7 @@ def sample() -> Report:
                 "Leaky at σ = 5: 0.94 becomes 0.21."),
         Erratum(8, "Shannon Surprise is in log base 10", "The formula, and this project, use nats."),
     ]  # fmt: skip
-    table = Table("Mean squared distance to Exact Bayes", ["cell", "pf20", "MP20", "SOR20", "Merge5", "Merge10", "Merge20"], [
+    table = TextTable("Mean squared distance to Exact Bayes", ["cell", "pf20", "MP20", "SOR20", "Merge5", "Merge10", "Merge20"], [
         ["Gaussian σ 0.1, p_c 0.1", "8.9e-5", "3.4e-8", "3.9e-8", "2.2e-8", "1.6e-10", "5e-13"],
         ["Gaussian σ 1, p_c 0.01", "9.5e-3", "7.8e-4", "6.2e-4", "4.9e-5", "1.4e-6", "2.3e-8"],
         ["Categorical s 5, p_c 0.01", "5.5e-4", "8.6e-4", "7.1e-5", "1.0e-5", "7e-7", "7e-8"],
@@ -324,8 +324,8 @@ def test_a_part_that_is_empty_has_no_section() -> None:
         ({"figures": lambda old: [old[4], old[4]]}, "figure-memory"),
         ({"figures": lambda old: old[:4]}, "'memory' is not among the figures"),
         ({"figures": lambda old: [old[4]._replace(png=b"GIF89a")]}, "'memory' is not a PNG"),
-        ({"figures": lambda old: [old[4]._replace(comparison=Table("T", ["a", "b"], [["1"]]))]}, "'T' has 2 columns"),
-        ({"figures": lambda old: [old[4]._replace(comparison=Table("T", [], []))]}, "'T' has no columns"),
+        ({"figures": lambda old: [old[4]._replace(comparison=TextTable("T", ["a", "b"], [["1"]]))]}, "'T' has 2 columns"),
+        ({"figures": lambda old: [old[4]._replace(comparison=TextTable("T", [], []))]}, "'T' has no columns"),
     ],
 )
 def test_content_that_would_give_a_wrong_page_is_refused(

@@ -9,10 +9,22 @@ import os
 import pathlib
 
 from volatilis._core.files import write_text
-from volatilis.html.paper.content import Claim, Erratum, Figure, NewLearner, Report, Table, Verdict
+from volatilis.html.paper.content import Claim, Erratum, Figure, NewLearner, Report, TextTable, Verdict
 from volatilis.html.paper.page import duration, page
 
-__all__ = ["Claim", "Erratum", "Figure", "NewLearner", "Report", "ReportError", "Table", "Verdict", "duration", "page", "write"]
+__all__ = [
+    "Claim",
+    "Erratum",
+    "Figure",
+    "NewLearner",
+    "Report",
+    "ReportError",
+    "TextTable",
+    "Verdict",
+    "duration",
+    "page",
+    "write",
+]
 
 
 class ReportError(OSError):

@@ -12,7 +12,7 @@ VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 PNG_START = b"\x89PNG\r\n\x1a\n"
 
 
-class Table(NamedTuple):
+class TextTable(NamedTuple):
     """A table of text; the first cell of a row names the row."""
 
     caption: str
@@ -33,7 +33,7 @@ class Figure(NamedTuple):
     csv_name: str
     seconds: float
     notes: Sequence[str] = ()
-    comparison: Table | None = None
+    comparison: TextTable | None = None
 
 
 class Claim(NamedTuple):
@@ -68,7 +68,7 @@ class NewLearner(NamedTuple):
     title: str
     paragraphs: Sequence[str]
     figure_key: str
-    table: Table
+    table: TextTable
 
 
 class Report(NamedTuple):

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from volatilis.html import document, escape, facts, filled, resource
-from volatilis.html.paper.content import VERDICTS, Claim, Erratum, Figure, NewLearner, Report, Table, anchor, check
+from volatilis.html.paper.content import VERDICTS, Claim, Erratum, Figure, NewLearner, Report, TextTable, anchor, check
 
 # Each verdict has a shape of its own beside its colour: a tick, a half disc, a cross, a question mark.
 CLASSES = dict(zip(VERDICTS, ("holds", "partly", "fails", "open"), strict=True))
@@ -199,14 +199,14 @@ def _claims_below(figure: Figure, claims: Sequence[Claim]) -> str:
     return f'<details open><summary>{counted} of the paper on this figure</summary><ul class="notes">{rows}</ul></details>'
 
 
-def _comparison(table: Table | None) -> str:
+def _comparison(table: TextTable | None) -> str:
     if table is None:
         return ""
     unfolded = " open" if len(table.rows) <= FEW_ROWS else ""
     return f"<details{unfolded}><summary>Beside the published numbers ({len(table.rows)} rows)</summary>{_table(table)}</details>"
 
 
-def _table(table: Table) -> str:
+def _table(table: TextTable) -> str:
     """A table in a box of its own, which scrolls sideways where the page is too narrow; columns of numbers stand to the right."""
     shown = [[cell for cell in column if cell.strip()] for column in zip(*table.rows, strict=True)] or [[]] * len(table.headers)
     mark = [' class="number"' if column and all(map(NUMBER.fullmatch, column)) else "" for column in shown]
