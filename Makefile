@@ -23,7 +23,7 @@ explorer: $(VENV)/.ready
 # The documentation site, with the explorer in it
 docs: $(VENV)/.docs
 	$(VENV)/bin/python -m sphinx -q -W --keep-going -b html docs out/docs
-	$(VENV)/bin/python -m volatilis.html.explorer --out out/docs/explorer
+	$(VENV)/bin/python -m volatilis.html.explorer --out out/docs/explorer --home ../index.html
 	@echo "open out/docs/index.html"
 
 # Source archive and wheels; those for Linux carry kernels compiled ahead. Checked by twine, and tried in an empty environment.

@@ -7,6 +7,7 @@ A docstring is paragraphs; lines "name   what it is" describe parameters; an ind
 
 from __future__ import annotations
 
+import functools
 import importlib
 import inspect
 import pathlib
@@ -24,6 +25,7 @@ MODULES = (
     "volatilis.separation",
     "volatilis.adapters",
 )
+HERE = pathlib.Path(__file__).resolve().parent
 MEASURES = ("bayes_factor_surprise", "log_bayes_factor_surprise", "log_predictive", "shannon_surprise")  # of volatilis.surprise
 # Classes that functions return and nobody calls: shown without what they are made of
 RESULTS = ("Belief", "Changes", "Step", "Trace", "Traces")
@@ -98,6 +100,7 @@ class Public(NamedTuple):
     value: Any
 
 
+@functools.cache
 def public() -> list[Public]:
     """All that users import, once each."""
     found: dict[str, Public] = {}
@@ -108,6 +111,12 @@ def public() -> list[Public]:
             if callable(value):
                 found.setdefault(name, Public(module_name, name, value))
     return sorted(found.values(), key=lambda one: (MODULES.index(one.module), one.name.lower()))
+
+
+def page_of(name: str) -> str:
+    """The name of its page. A class that differs from a function by its first letter only has a name that no file system mixes up."""
+    alike = [one.name for one in public() if one.name.lower() == name.lower()]
+    return f"{name}-class" if len(alike) > 1 and name[0].isupper() else name
 
 
 def members(cls: type) -> Iterator[tuple[str, Any]]:
@@ -146,8 +155,14 @@ def _marked(piece: str) -> str:
     if piece.startswith("`"):
         return piece
     if re.fullmatch(r"docs/[\w/-]+\.md", piece):
-        return f"[{piece}](../../{piece.removeprefix('docs/')})"
+        return f"[{title(piece)}](../../{piece.removeprefix('docs/')})"
     return re.sub(r"([\\*<>\[\]$#_])", r"\\\1", piece)
+
+
+def title(page: str) -> str:
+    """What a page is called: its first heading."""
+    text = (HERE.parent / page).read_text(encoding="utf-8")
+    return next(line for line in text.splitlines() if line.startswith("# ")).removeprefix("# ").strip()
 
 
 def body(doc: str, depth: int = 0) -> str:
@@ -234,9 +249,9 @@ def write(folder: pathlib.Path) -> None:
         (folder / name).mkdir(parents=True)
     listed: dict[str, list[str]] = {module: [] for module in MODULES}
     for one in public():
-        (folder / "api" / f"{one.name}.md").write_text(entry(one), encoding="utf-8")
+        (folder / "api" / f"{page_of(one.name)}.md").write_text(entry(one), encoding="utf-8")
         first = described(inspect.getdoc(one.value) or "").text().split("\n\n")[0]
-        listed[one.module].append(f"- [`{one.name}`]({one.name}.md): {plain(first)}")
+        listed[one.module].append(f"- [`{one.name}`]({page_of(one.name)}.md): {plain(first)}")
     lines = ["# Python", "", "Every public class and function. `import volatilis as vl` has the first list.", ""]
     for module, entries in listed.items():
         lines += [f"## `{module}`", "", *entries, ""]
@@ -251,4 +266,4 @@ def write(folder: pathlib.Path) -> None:
 
 
 if __name__ == "__main__":
-    write(pathlib.Path(__file__).resolve().parent / "reference")
+    write(HERE / "reference")

@@ -19,6 +19,7 @@ STYLE = """
 .curtain { animation: uncover 12s linear -5s infinite; }
 @keyframes appear { 0%, 1% { opacity: 0; } 2%, 97% { opacity: 1; } 100% { opacity: 0; } }
 @keyframes uncover { 0% { transform: scaleX(0); } 90%, 100% { transform: scaleX(1); } }
+@media (max-width: 520px) { .words { font-size: 27px; } } /* of the picture, which is as wide as a phone */
 @media (prefers-reduced-motion: reduce) { .dot, .bar { animation: none; opacity: 1; } .curtain { animation: none; } }
 """
 
@@ -32,7 +33,7 @@ def picture() -> str:
     low, high = min(y.min(), trace.mean.min()), max(y.max(), trace.mean.max())
 
     def up(values: np.ndarray) -> np.ndarray:
-        return 24.0 + (HEIGHT - BARS - 34.0) * (1.0 - (values - low) / (high - low))
+        return 34.0 + (HEIGHT - BARS - 44.0) * (1.0 - (values - low) / (high - low))
 
     surprise = np.clip(trace.log_bayes_factor_surprise, 0.0, None)
     bars = (BARS - 16.0) * surprise / surprise.max()
@@ -56,7 +57,7 @@ def picture() -> str:
         f'<clipPath id="seen"><rect class="curtain" x="0" y="0" width="{WIDTH:.0f}" height="{HEIGHT:.0f}"/></clipPath>'
         f'<g clip-path="url(#seen)"><polyline class="truth" points="{steps}"/>{dots}'
         f'<polyline class="estimate" points="{line}"/>{columns}</g>'
-        f'<text class="words" x="12" y="18">what is seen, what is believed</text>'
+        f'<text class="words" x="12" y="2" dominant-baseline="text-before-edge">what is seen, what is believed</text>'
         f'<text class="words" x="12" y="{HEIGHT - BARS + 8.0:.0f}">surprise</text></svg>\n'
     )
 

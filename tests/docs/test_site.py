@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import pathlib
 import re
 import shutil
@@ -69,11 +70,19 @@ def test_the_reference_has_every_name_and_command(site: pathlib.Path) -> None:
     import volatilis
     from volatilis import cli
 
+    sys.path.insert(0, str(DOCS))
+    page_of = importlib.import_module("apidoc").page_of
     for name in (name for name in volatilis.__all__ if callable(getattr(volatilis, name))):
-        assert f'id="volatilis.{name}"' in (site / "reference" / "api" / f"{name}.html").read_text(encoding="utf-8")
+        assert f'id="volatilis.{name}"' in (site / "reference" / "api" / f"{page_of(name)}.html").read_text(encoding="utf-8")
     for command in cli.app.registered_commands:
         name = command.name or command.callback.__name__.replace("_", "-")  # type: ignore[union-attr]
         assert f"volatilis {name}" in (site / "reference" / "commands" / f"{name}.html").read_text(encoding="utf-8")
+
+
+def test_no_two_files_differ_by_capitals_alone(site: pathlib.Path) -> None:
+    """Else one would be lost on a file system that does not tell them apart."""
+    names = [str(path.relative_to(site)).lower() for path in site.rglob("*")]
+    assert len(names) == len(set(names))
 
 
 def test_one_can_search_and_explore(site: pathlib.Path) -> None:

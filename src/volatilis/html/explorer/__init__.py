@@ -13,7 +13,7 @@ from typing import Any
 
 from volatilis._core.records import Choices, Parameter, Range
 from volatilis.catalogue import FAMILY_RECORDS
-from volatilis.html import Json, data_element, document, filled, resource
+from volatilis.html import Json, data_element, document, escape, filled, resource
 from volatilis.html.explorer import kernels, offers
 from volatilis.html.explorer.offers import Offer
 from volatilis.learners._kinds import LearnerRecord
@@ -26,11 +26,12 @@ SCRIPTS = (
 WASM = "'wasm-unsafe-eval'"  # in the page's policy: it may compile WebAssembly, and still runs no text as code
 
 
-def page(progress: Callable[[str], None] = lambda name: None) -> str:
-    """The whole page; compiles what is not in the cache."""
+def page(progress: Callable[[str], None] = lambda name: None, home: str | None = None) -> str:
+    """The whole page; compiles what is not in the cache. `home` is where a link to the documentation leads."""
     chosen = offers.pairs()
     data = content(chosen, kernels.module(chosen, progress))
-    body = filled(__name__, "page.html", data=data_element("explorer-data", data))
+    link = "" if home is None else f'<a href="{escape(home)}">Documentation</a>'
+    body = filled(__name__, "page.html", home=link, data=data_element("explorer-data", data))
     scripts = [resource(__name__, name) for name in SCRIPTS]
     return document("volatilis explorer", resource(__name__, "explorer.css"), scripts, body, WASM)
 

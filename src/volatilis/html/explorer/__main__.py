@@ -16,8 +16,10 @@ MOST = 1_500_000  # bytes, compressed
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", default="out/explorer", help="the folder of index.html")
-    folder = pathlib.Path(parser.parse_args().out)
-    text = page(lambda name: print(f"\r{name:60}", end="", file=sys.stderr, flush=True)).encode()
+    parser.add_argument("--home", help="where a link to the documentation leads, such as ../index.html")
+    given = parser.parse_args()
+    folder = pathlib.Path(given.out)
+    text = page(lambda name: print(f"\r{name:60}", end="", file=sys.stderr, flush=True), given.home).encode()
     print(file=sys.stderr)
     packed = len(gzip.compress(text, 9))
     if packed > MOST:
