@@ -48,11 +48,13 @@ def test_what_is_rarely_called_is_not_copied_into_its_callers() -> None:
     from volatilis._compiler.instructions import INSTRUCTIONS, OPTIONS
     from volatilis._compiler.translation import register_functions, translate
     from volatilis.running import drivers
+    from volatilis.running.arguments import with_recent
 
     learner = vl.ExactBayes(vl.Gaussian(1.0), 0.1)
-    out = drivers.outputs(1, 1, ("mean",))
+    out = drivers.outputs(1, 1, ("mean",), recent=True, onset=True)
+    state = with_recent(learner, learner.init(0), 5)
     register_functions(INSTRUCTIONS, OPTIONS)
-    texts, _ = translate(drivers.run_observations, (learner, learner.init(0), np.zeros(1), np.zeros(1, dtype=np.int64), out))
+    texts, _ = translate(drivers.run_observations, (learner, state, np.zeros(1), np.zeros(1, dtype=np.int64), out))
     copied: dict[str, set[bool]] = {}
     for text in texts:
         groups = dict(re.findall(r"^attributes (#\d+) = \{(.*)\}$", text, flags=re.MULTILINE))

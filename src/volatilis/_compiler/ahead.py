@@ -152,10 +152,10 @@ def compiled(driver: Callable[..., None], args: tuple[object, ...], levels: Iter
     import_numba()
     register_functions(INSTRUCTIONS, OPTIONS)
     with no_garbage_collection():
-        found = assembled(translate(driver, args), symbol(name), keys)
+        objects = assembled(translate(driver, args), symbol(name), keys)
     for level, its_key in keys.items():
-        cache.save(its_key, Code(symbol(name), False, found.get(level.name, b"")))
-    return found
+        cache.save(its_key, Code(symbol(name), False, objects.get(level.name, b"")))
+    return objects
 
 
 def compiled_text(text: str, name: str, levels: Iterable[Level], outside: frozenset[str]) -> dict[str, bytes]:
@@ -179,12 +179,12 @@ def assembled(
     simplify(module, next(iter(machines.values())))
     if set(outside_functions(module)) - FROM_THE_SYSTEM - outside:
         return {}
-    simplified, found = module.as_bitcode(), {}
+    simplified, objects = module.as_bitcode(), {}
     for level, machine in machines.items():
         module = llvm.parse_bitcode(simplified)
         optimise(module, machine)
-        found[level] = machine.emit_object(module)
-    return found
+        objects[level] = machine.emit_object(module)
+    return objects
 
 
 def _key_of(key: str, level: Level) -> str:

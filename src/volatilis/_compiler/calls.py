@@ -111,12 +111,12 @@ def _python_call(driver: Callable[..., None], args: tuple[object, ...]) -> Calla
 
 def _machine_code(driver: Callable[..., None], args: tuple[object, ...], kinds: list[object]) -> MachineCode | None:
     """The machine code: from this process, compiled ahead, from the disk cache, or compiled now, if that is possible."""
-    found = ahead.load(driver, args)
-    key, lasting = cache.kernel_key(driver, args) if found is None else (found[0], True)
+    built_ahead = ahead.load(driver, args)
+    key, lasting = cache.kernel_key(driver, args) if built_ahead is None else (built_ahead[0], True)
     with _lock:
         code = _by_key.get(key)
-        if code is None and found is not None:
-            code = _by_key[key] = MachineCode(found[1])
+        if code is None and built_ahead is not None:
+            code = _by_key[key] = MachineCode(built_ahead[1])
         if code is None:
             kernel = cache.load(key)
             if kernel is None:

@@ -224,7 +224,7 @@ def _answer_by_type(state: Any) -> None:
                 return owner[owner.fields.index(definition.attr)]
         return None
 
-    for call in (found for block in program.blocks.values() for found in block.find_insts(ir.Assign)):
+    for call in (statement for block in program.blocks.values() for statement in block.find_insts(ir.Assign)):
         if not isinstance(call.value, ir.Expr) or call.value.op != "call" or call.value.args or call.value.kws:
             continue
         method = guard(get_definition, program, call.value.func)

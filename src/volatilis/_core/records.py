@@ -96,8 +96,8 @@ class Known(Mapping[str, T]):
     A name of this package is not given away.
     """
 
-    def __init__(self, built_in: Mapping[str, T], own: Callable[[], Mapping[str, T]]) -> None:
-        self.built_in, self._own = built_in, own
+    def __init__(self, built_in: Mapping[str, T], users: Callable[[], Mapping[str, T]]) -> None:
+        self.built_in, self._own = built_in, users
 
     def __getitem__(self, name: str) -> T:
         return self.built_in[name] if name in self.built_in else self._own()[name]

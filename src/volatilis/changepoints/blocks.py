@@ -8,7 +8,7 @@ import numpy as np
 
 from volatilis._compiler import Call
 from volatilis._compiler.registry import compiled_function
-from volatilis.changepoints.evidence import Found
+from volatilis.changepoints.evidence import Collected
 from volatilis.changepoints.passes import Passes
 from volatilis.learners._base import Learner
 from volatilis.learners._recent_kept import N
@@ -41,7 +41,7 @@ class Block(NamedTuple):
     passes: Passes
     starts: np.ndarray
     a: np.ndarray
-    found: Found
+    collected: Collected
     means: np.ndarray
     variances: np.ndarray
     gaps: np.ndarray
@@ -51,14 +51,14 @@ class Block(NamedTuple):
 def look_at(learner: Learner, values: np.ndarray, events: np.ndarray, first: int) -> Block:
     passes = Passes(learner, values, events)
     starts = passes.best()
-    a, found, levels = passes.probabilities(starts)
+    a, collected, levels = passes.probabilities(starts)
     ends = np.append(starts[1:], passes.seen) if passes.seen else np.zeros(0, dtype=np.int64)
     counts = np.cumsum(events != SKIP)  # steps of time up to each
     at = counts[passes.steps] if passes.seen else np.zeros(0, dtype=np.int64)
     gaps = np.diff(at, prepend=1)  # the first step begins the block: no change is counted there
     total = int(counts[-1]) if len(counts) else 0
     trailing = total - (int(at[-1]) if passes.seen else min(total, 1))
-    return Block(first, len(values), passes, starts, a, found, levels.means[ends], levels.variances[ends], gaps, trailing)
+    return Block(first, len(values), passes, starts, a, collected, levels.means[ends], levels.variances[ends], gaps, trailing)
 
 
 def found_changes(block: Block, level: float) -> list[Change]:
@@ -67,18 +67,18 @@ def found_changes(block: Block, level: float) -> list[Change]:
     Given changes at l and r and one between, that one is just before observation s with a probability proportional to
     w_s(l) w_r(s); the odds of one between against none are the sum of these over w_r(l).
     """
-    edges, found, result = [*block.starts.tolist(), block.passes.seen], block.found, []
+    edges, collected, result = [*block.starts.tolist(), block.passes.seen], block.collected, []
     steps = block.first + block.passes.steps
     for left, here, right in zip(edges, edges[1:], edges[2:], strict=False):
-        before = found.own[left + 1 : here + 1] * np.append(found.far[left + 1 : here], found.near[here])
-        after = found.older[here + 1 : right] * found.near[here + 1 : right]
+        before = collected.current[left + 1 : here + 1] * np.append(collected.far[left + 1 : here], collected.near[here])
+        after = collected.older[here + 1 : right] * collected.near[here + 1 : right]
         law = np.concatenate([before, after])  # over left + 1 .. right - 1
         total = float(law.sum())
         order = np.argsort(-law, kind="stable")
         enough = int(np.searchsorted(np.cumsum(law[order]), level * total * (1.0 - 1e-12))) + 1
         chosen = left + 1 + order[:enough]
         ends = int(steps[chosen.min() - 1]) + 1, int(steps[chosen.max()])
-        probability = total / (total + float(found.far[left]))
+        probability = total / (total + float(collected.far[left]))
         result.append(Change(int(steps[here]), int(steps[here - 1]) + 1, *ends, steps[chosen], probability))
     return result
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from volatilis._compiler.registry import compiled_function, compiled_methods
-from volatilis.changepoints.evidence import Found, Levels, step_evidence
+from volatilis.changepoints.evidence import Collected, Levels, step_evidence
 from volatilis.learners._recent_kept import N
 from volatilis.running.drivers import ELAPSE, OBSERVE, Array, advance
 from volatilis.special import log, uniform
@@ -230,28 +230,28 @@ def read_level(learner: Any, state: Any, n: int, levels: Levels) -> None:
         levels.variances[n, k] = family.mixture_variance(state.beliefs, share, whole, k, mean, state.scratch)
 
 
-def look_back(rows: Rows, span: Array, a: Array, found: Found) -> None:
+def look_back(rows: Rows, span: Array, a: Array, collected: Collected) -> None:
     """a(o) for one piece, n from span[1] down to span[0] + 1."""
     for n in range(span[1], span[0], -1):
         begin, end, base = rows.ends[n - span[0] - 1], rows.ends[n - span[0]], rows.bases[n - span[0]]
-        first, before, here = found.first[n], found.before[n], a[n]
+        first, before, here = collected.first[n], collected.before[n], a[n]
         if base >= 0:
             for k in range(end - begin):
                 a[base + k] += here * rows.weights[begin + k]
-            found.own[n] = rows.weights[begin + first - base] if first >= base else 0.0
-            found.older[n] = rows.weights[begin + before - base] if before >= base else 0.0
+            collected.current[n] = rows.weights[begin + first - base] if first >= base else 0.0
+            collected.older[n] = rows.weights[begin + before - base] if before >= base else 0.0
         else:
             for e in range(begin, end):
                 a[rows.starts[e]] += here * rows.weights[e]
-                found.own[n] += rows.weights[e] if rows.starts[e] == first else 0.0
-                found.older[n] += rows.weights[e] if rows.starts[e] == before else 0.0
-        if found.ends[n] != 0:
+                collected.current[n] += rows.weights[e] if rows.starts[e] == first else 0.0
+                collected.older[n] += rows.weights[e] if rows.starts[e] == before else 0.0
+        if collected.ends[n] != 0:
             for e in range(begin, end):
                 start = base + e - begin if base >= 0 else rows.starts[e]
                 if start >= first:
-                    found.near[start] += rows.weights[e]
+                    collected.near[start] += rows.weights[e]
                 elif start >= before:
-                    found.far[start] += rows.weights[e]
+                    collected.far[start] += rows.weights[e]
 
 
 def draw_back(rows: Rows, span: Array, heads: Array, links: Array, random: Array, changed: Array) -> None:

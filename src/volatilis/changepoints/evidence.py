@@ -38,17 +38,17 @@ class Steps(NamedTuple):
 
 
 @compiled_methods
-class Found(NamedTuple):
+class Collected(NamedTuple):
     """What looking back collects beside a(o), for the segmentation that was found; index n or o.
 
-    own, older   w_n of the start of the segment that observation n - 1 is in, and of the segment before
-    near, far    w_m(o), with m the end of the segment of o, and the end of the next one
+    current, older   w_n of the start of the segment that observation n - 1 is in, and of the segment before
+    near, far        w_m(o), with m the end of the segment of o, and the end of the next one
     """
 
     first: Array  # where the segment of observation n - 1 begins, for n >= 1
     before: Array  # where the one before it begins; -1 where there is none
     ends: Array  # whether a segment ends at n
-    own: Array
+    current: Array
     older: Array
     near: Array
     far: Array
@@ -71,7 +71,13 @@ def is_reversible(learner: Learner) -> bool:
 
 
 def from_both_ends(
-    learner: Learner, values: np.ndarray, events: np.ndarray, steps: np.ndarray, forth: np.ndarray, found: Found, levels: Levels
+    learner: Learner,
+    values: np.ndarray,
+    events: np.ndarray,
+    steps: np.ndarray,
+    forth: np.ndarray,
+    collected: Collected,
+    levels: Levels,
 ) -> np.ndarray | None:
     """a(o) for o = 0 .. N, with what is found of a segmentation; None where the two ends do not agree."""
     p_c, seen = learner.change_probability(), len(steps)
@@ -84,7 +90,7 @@ def from_both_ends(
         stay = gaps * np.log1p(-p_c)
         change = np.log(-np.expm1(stay))
     change[:1] = 0.0  # the start is no change: the first segment begins with certainty
-    walk(learner, values, steps, Steps(forth, stay, change), found, levels)
+    walk(learner, values, steps, Steps(forth, stay, change), collected, levels)
     return np.append(np.exp(np.minimum(d[:-1] + change, 0.0)), 1.0)
 
 
@@ -104,13 +110,13 @@ def _evidence(learner: Learner, values: np.ndarray, events: np.ndarray, p_c: flo
     return out
 
 
-def walk(learner: Learner, values: np.ndarray, steps: np.ndarray, logs: Steps, found: Found, levels: Levels) -> None:
+def walk(learner: Learner, values: np.ndarray, steps: np.ndarray, logs: Steps, collected: Collected, levels: Levels) -> None:
     """Fill what is found of a segmentation and the levels, from single beliefs that go along its segments both ways."""
     state = hypotheses(learner.family, 8, 0)
     state.weights[0] = 1.0
     here = levels._replace(share=np.zeros(state.weights.size))
-    Call(walk_forth, learner, state, values, steps, logs, found, here, release_gil=True)()
-    Call(walk_back, learner, state, values, steps, logs, found, release_gil=True)()
+    Call(walk_forth, learner, state, values, steps, logs, collected, here, release_gil=True)()
+    Call(walk_back, learner, state, values, steps, logs, collected, release_gil=True)()
 
 
 # --- compiled ---------------------------------------------------------------------------------------------------------------
@@ -156,25 +162,25 @@ def begin(family: Any, state: Any) -> None:
     family.prior(beliefs, 0)
 
 
-def walk_forth(learner: Any, state: Any, ys: Array, steps: Array, logs: Steps, found: Found, levels: Levels) -> None:
-    """own(n) and older(n): the filter's weights of the segment of observation n - 1 and of the one before, and levels at ends."""
-    family, own, older, segments = learner.family, 0.0, 0.0, 0
+def walk_forth(learner: Any, state: Any, ys: Array, steps: Array, logs: Steps, collected: Collected, levels: Levels) -> None:
+    """current(n), older(n): the weights of the segment of observation n - 1 and of the one before; and levels at ends."""
+    family, current, older, segments = learner.family, 0.0, 0.0, 0
     for i in range(steps.size):
         y, f = ys[steps[i]], logs.evidence[i]
         older += logs.stay[i] - f
-        if found.first[i + 1] == i:
+        if collected.first[i + 1] == i:
             begin(family, state)
-            older = own + logs.stay[i] - f
-            own = logs.change[i] - f
+            older = current + logs.stay[i] - f
+            current = logs.change[i] - f
             segments += 1
         else:
-            own += logs.stay[i] - f
-        own += take(family, state, 0, y)
-        found.own[i + 1] = exp(own)
+            current += logs.stay[i] - f
+        current += take(family, state, 0, y)
+        collected.current[i + 1] = exp(current)
         if segments > 1:
             older += take(family, state, 1, y)
-            found.older[i + 1] = exp(older)
-        if found.ends[i + 1] != 0:
+            collected.older[i + 1] = exp(older)
+        if collected.ends[i + 1] != 0:
             read_belief(family, state, i + 1, levels)
 
 
@@ -189,14 +195,14 @@ def read_belief(family: Any, state: Any, n: int, levels: Levels) -> None:
         levels.variances[n, k] = family.mixture_variance(state.beliefs, share, 1, k, mean, state.scratch)
 
 
-def walk_back(learner: Any, state: Any, ys: Array, steps: Array, logs: Steps, found: Found) -> None:
+def walk_back(learner: Any, state: Any, ys: Array, steps: Array, logs: Steps, collected: Collected) -> None:
     """near(o) and far(o): the weights of a change before o, at the end of its segment and at the end of the next one."""
     family, near, far, segments = learner.family, 0.0, 0.0, 0
     for i in range(steps.size - 1, -1, -1):
         y, f = ys[steps[i]], logs.evidence[i]
         stay = logs.stay[i + 1] if i + 1 < steps.size else 0.0
         far += stay - f
-        if found.ends[i + 1] != 0:
+        if collected.ends[i + 1] != 0:
             begin(family, state)
             far = near + stay - f
             near = -f
@@ -204,7 +210,7 @@ def walk_back(learner: Any, state: Any, ys: Array, steps: Array, logs: Steps, fo
         else:
             near += stay - f
         near += take(family, state, 0, y)
-        found.near[i] = exp(near + logs.change[i])
+        collected.near[i] = exp(near + logs.change[i])
         if segments > 1:
             far += take(family, state, 1, y)
-            found.far[i] = exp(far + logs.change[i])
+            collected.far[i] = exp(far + logs.change[i])

@@ -27,7 +27,7 @@ from volatilis.changepoints.drivers import (
     run_again,
     run_forward,
 )
-from volatilis.changepoints.evidence import Found, Levels, from_both_ends, is_reversible, log_chances
+from volatilis.changepoints.evidence import Collected, Levels, from_both_ends, is_reversible, log_chances
 from volatilis.learners._base import Learner, State
 from volatilis.learners._recent import counter
 from volatilis.learners._recent_kept import N
@@ -143,7 +143,7 @@ class Passes:
             starts.append(n)
         return np.array(starts[::-1], dtype=np.int64)
 
-    def probabilities(self, starts: np.ndarray) -> tuple[np.ndarray, Found, Levels]:
+    def probabilities(self, starts: np.ndarray) -> tuple[np.ndarray, Collected, Levels]:
         """a(o) for o = 0 .. N; and of a segmentation what is found on the way, with the levels at the ends of its segments."""
         seen, size = self.seen, self.learner.family.size()
         a, best = np.zeros(seen + 1), segmentation(starts, seen)
@@ -177,10 +177,10 @@ def rows_for(size: int, count: int) -> Rows:
     return Rows(ends, bases, np.empty(size, dtype=np.int64), np.empty(size), memo)
 
 
-def segmentation(starts: np.ndarray, seen: int) -> Found:
+def segmentation(starts: np.ndarray, seen: int) -> Collected:
     lengths = np.diff(np.append(starts, seen))
     first = np.append(0, np.repeat(starts, lengths))
     before = np.append(-1, np.repeat(np.append(-1, starts[:-1])[: len(starts)], lengths))
     ends = np.zeros(seen + 1, dtype=np.int64)
     ends[np.append(starts[1:], seen)] = 1
-    return Found(first, before, ends, *(np.zeros(seen + 1) for _ in range(4)))
+    return Collected(first, before, ends, *(np.zeros(seen + 1) for _ in range(4)))

@@ -44,7 +44,7 @@ class Data(NamedTuple):
         starts = np.flatnonzero(self.events >= RESET)
         seen = self.events % RESET == OBSERVE
         pieces = zip(np.split(self.values, starts[1:]), np.split(seen, starts[1:]), strict=True)
-        return [values[there] for values, there in pieces if there.any()]
+        return [values[present] for values, present in pieces if present.any()]
 
     def first(self, enough: int = ENOUGH) -> Data:
         """The first sequences, as many as hold enough observations; or what is enough of the first."""

@@ -52,25 +52,25 @@ class Misfit(NamedTuple):
         return f"{self.message}. {self.remedy}"
 
 
-def explain(base: Measured, data: Sequences, found: list[Deviation], prior: Deviation | None, alpha: float) -> list[Misfit]:
+def explain(base: Measured, data: Sequences, deviations: list[Deviation], prior: Deviation | None, alpha: float) -> list[Misfit]:
     """The misfits of a model, each with its remedy."""
     family, few = base.family, first_of(*data, FEW)
     p_cs = (*P_CS, base.p_c)
     same = best(family, p_cs, few)
     if prior is None and not same.deviations(alpha):
-        return [_misfit(_chief(found, laws.CHANGES), base, data, _nothing_wrong(same, base))]
+        return [_misfit(_chief(deviations, laws.CHANGES), base, data, _nothing_wrong(same, base))]
     likely = suggested(family, few)
     other = best(likely, p_cs, few) if likely != family else same
     left = other.deviations(alpha)
     if not left:
-        remedy, kinds = _nothing_wrong(other, base), {one.kind for one in found}
+        remedy, kinds = _nothing_wrong(other, base), {one.kind for one in deviations}
         if prior is None and other.p_c > base.p_c and kinds & {laws.TAILS, laws.BACK}:
             remedy += "; or some observations are outliers, not changes: contaminated"
-        return [_misfit(prior or _chief(found, laws.NARROW, laws.WIDE), base, data, remedy)]
+        return [_misfit(prior or _chief(deviations, laws.NARROW, laws.WIDE), base, data, remedy)]
     nearer = f"{_named(other, base)} fits better, but not in everything: {', '.join(sorted({one.kind for one in left}))}"
     misfits = [] if prior is None else [_misfit(prior, base, data, nearer)]
-    numbers = {one.kind: one for one in (*left, *found)}  # those of the model itself, where it has them
-    fault = numbers[_fault(left, found)]
+    numbers = {one.kind: one for one in (*left, *deviations)}  # those of the model itself, where it has them
+    fault = numbers[_fault(left, deviations)]
     if fault.kind not in (laws.AUTOCORRELATED, laws.TREND, laws.DRIFT) and _are_counts(family):
         fault = fault._replace(kind=laws.OVERDISPERSED)
     return [*misfits, _misfit(fault, base, data, _other_family(fault, family))]
@@ -83,16 +83,16 @@ def suggested(family: Family, data: Sequences) -> Family:
     return family
 
 
-def _chief(found: list[Deviation], *kinds: str) -> Deviation:
+def _chief(deviations: list[Deviation], *kinds: str) -> Deviation:
     """The one to report of several with one cause."""
     for kind in kinds:
-        for one in found:
+        for one in deviations:
             if one.kind == kind:
                 return one
-    return min(found, key=lambda one: one.p_value)
+    return min(deviations, key=lambda one: one.p_value)
 
 
-def _fault(left: list[Deviation], found: list[Deviation]) -> str:
+def _fault(left: list[Deviation], deviations: list[Deviation]) -> str:
     """The one fault that parameters do not mend.
 
     A fault of the noise looks like changes, and changes that are none make errors of alternating sign, a little; errors that hang
@@ -100,7 +100,7 @@ def _fault(left: list[Deviation], found: list[Deviation]) -> str:
     """
     remaining = {one.kind for one in left}
     kinds = [kind for kind in (laws.TAILS, laws.BACK, laws.NARROW, laws.WIDE) if kind in remaining]
-    hangs = [one.found for one in (*left, *found) if one.kind == laws.AUTOCORRELATED]
+    hangs = [one.found for one in (*left, *deviations) if one.kind == laws.AUTOCORRELATED]
     if hangs and (max(hangs) > 0.2 or min(hangs) < -0.5 or not kinds):
         return laws.AUTOCORRELATED
     kinds += [kind for kind in (laws.TREND, laws.DRIFT, laws.SHAPE) if kind in remaining]
@@ -213,11 +213,11 @@ def _message(deviation: Deviation, base: Measured, data: Sequences) -> str:
     return text + (rate if kind == laws.OVERDISPERSED else "")
 
 
-def _worst_part(base: Measured, found: float) -> str:
+def _worst_part(base: Measured, share: float) -> str:
     """Which tenth of the predictions holds too many or too few."""
     total = base.total()
-    worst = int(np.argmin(np.abs(np.array(total.parts) / total.n - found)))
-    return f"from {10 * worst} to {10 * worst + 10} % of what is predicted lie {_percent(found, 0.1)} of the observations"
+    worst = int(np.argmin(np.abs(np.array(total.parts) / total.n - share)))
+    return f"from {10 * worst} to {10 * worst + 10} % of what is predicted lie {_percent(share, 0.1)} of the observations"
 
 
 def _prior_message(family: Family, data: Sequences, share: float) -> str:

@@ -22,17 +22,17 @@ WIDE = 10.0  # standard deviations of the noise: how large changes are taken to 
 FEW = 10  # sequences: as many starts tell how large changes are, whether or not one came later
 
 
-def saw_no_change(found: Environment) -> bool:
+def saw_no_change(environment: Environment) -> bool:
     """Whether an estimate tells of no change; or only of such as are smaller than the noise, at a rate that is anyone's guess, or
     that may come at every second observation."""
-    names = {one.name for one in found.estimates}
+    names = {one.name for one in environment.estimates}
     if "p_c" not in names:
         return False
-    if any(sign in note for note in found.notes for sign in NO_CHANGE):
+    if any(sign in note for note in environment.notes for sign in NO_CHANGE):
         return True
     if not {"sigma", "sigma_0"} <= names:
         return False
-    p_c, small = found["p_c"], found["sigma_0"].value < found["sigma"].value
+    p_c, small = environment["p_c"], environment["sigma_0"].value < environment["sigma"].value
     return p_c.value > OFTEN >= p_c.low or (small and p_c.high > VAGUE * p_c.low)
 
 
@@ -67,18 +67,18 @@ def with_rare_changes(learner: Learner, p_c: float, observations: int) -> Learne
     return with_values(learner, {"p_c": min(p_c, 1.0 / observations)} | large_changes(learner, p_c))
 
 
-def cautious(found: Environment, learner: Learner) -> Environment:
+def cautious(environment: Environment, learner: Learner) -> Environment:
     """Where no change was seen, the environment that learners reckon with; the estimates stay as they are. Says so in a note."""
-    if not saw_no_change(found):
-        return found
-    large = large_changes(learner, found.p_c)
-    if not set(large) - {"spread"} <= {one.name for one in found.estimates} or found.sequences >= FEW:
+    if not saw_no_change(environment):
+        return environment
+    large = large_changes(learner, environment.p_c)
+    if not set(large) - {"spread"} <= {one.name for one in environment.estimates} or environment.sequences >= FEW:
         large = {}
-    rare = with_values(learner, {"p_c": min(found.p_c, 1.0 / found.observations)} | large)
+    rare = with_values(learner, {"p_c": min(environment.p_c, 1.0 / environment.observations)} | large)
     shown = {"sigma_0"} if "sigma_0" in large else set(large)
     settings = [f"{name} = {value_of(rare, name):.3g}" for name in large if name in shown]
     if "sigma_0" in large:
         settings[0] += f" ({WIDE:g} times the noise)"
     settings.append(f"p_c = {value_of(rare, 'p_c'):.3g}")
     note = f"no change to learn from: learners of this environment use {', '.join(settings)}, not the estimates above"
-    return replace(found, family=rare.family, p_c=value_of(rare, "p_c"), notes=(*found.notes, note))
+    return replace(environment, family=rare.family, p_c=value_of(rare, "p_c"), notes=(*environment.notes, note))

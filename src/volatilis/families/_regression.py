@@ -166,8 +166,8 @@ def _windows(sequences: Sequence[np.ndarray], order: int) -> tuple[np.ndarray, n
     """`_regressed` of windows one after the other."""
     length = 4 * (order + 2)
     windows = [y[at : at + length + order] for y in sequences for at in range(0, len(y) - length - order + 1, length)]
-    found = [_regressed(y, order) for y in windows[:: 1 + len(windows) // MOST_WINDOWS]]
-    return np.array([one[0] for one in found]), np.array([one[1] for one in found])
+    regressed = [_regressed(y, order) for y in windows[:: 1 + len(windows) // MOST_WINDOWS]]
+    return np.array([one[0] for one in regressed]), np.array([one[1] for one in regressed])
 
 
 def _regressed(y: np.ndarray, order: int) -> tuple[float, float]:

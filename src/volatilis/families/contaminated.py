@@ -212,9 +212,9 @@ class Contaminated(FamilyTuple):
 
     @python_only
     def lacks(self, *methods: str) -> list[str]:
-        own = ("scaled_likelihood", "estimate", "log_broad")
+        by_itself = ("scaled_likelihood", "estimate", "log_broad")
         needs = {"predictive_cdf": ("predictive_cdf", "broad_cdf")}
-        return [name for name in methods if name in own or self.family.lacks(*needs.get(name, (name,)))]
+        return [name for name in methods if name in by_itself or self.family.lacks(*needs.get(name, (name,)))]
 
     @python_only
     def improper_scaled_likelihood(self, values: np.ndarray) -> str | None:

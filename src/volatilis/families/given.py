@@ -82,8 +82,8 @@ class Given(FamilyTuple):
 
     def bayes_factor(self, beliefs: Beliefs, i: int, others: Beliefs, j: int, y: np.ndarray) -> float:
         if y[0] >= 0.0:
-            here, there = beliefs_in(self.family, beliefs, int(y[0])), beliefs_in(self.family, others, int(y[0]))
-            return self.family.bayes_factor(here, i, there, j, self.family.in_row(y, 1))
+            mine, other = beliefs_in(self.family, beliefs, int(y[0])), beliefs_in(self.family, others, int(y[0]))
+            return self.family.bayes_factor(mine, i, other, j, self.family.in_row(y, 1))
         return exp(self.log_predictive(others, j, y) - self.log_predictive(beliefs, i, y))
 
     def absorb(self, beliefs: Beliefs, i: int, y: np.ndarray) -> None:
@@ -154,8 +154,8 @@ class Given(FamilyTuple):
     def estimate(self, beliefs: Beliefs, i: int, k: int) -> float:
         """NaN of a context that was never seen."""
         size = self.family.size()
-        here = beliefs_in(self.family, beliefs, k // size)
-        return self.family.estimate(here, i, k % size) if here.nu[i] > 0.0 else np.nan
+        mine = beliefs_in(self.family, beliefs, k // size)
+        return self.family.estimate(mine, i, k % size) if mine.nu[i] > 0.0 else np.nan
 
     def merge(self, beliefs: Beliefs, i: int, j: int, a: float, b: float) -> None:
         for c in range(self.contexts):
@@ -183,8 +183,8 @@ class Given(FamilyTuple):
     def divergence_parts(self, beliefs: Beliefs, i: int, others: Beliefs, j: int) -> tuple[float, float]:
         a_i, rest = 0.0, 0.0
         for c in range(self.contexts):
-            here, there = beliefs_in(self.family, beliefs, c), beliefs_in(self.family, others, c)
-            part, rest_of_it = self.family.divergence_parts(here, i, there, j)
+            mine, other = beliefs_in(self.family, beliefs, c), beliefs_in(self.family, others, c)
+            part, rest_of_it = self.family.divergence_parts(mine, i, other, j)
             a_i, rest = a_i + part, rest + rest_of_it
         return a_i, rest
 
@@ -253,8 +253,8 @@ class Given(FamilyTuple):
 
     @python_only
     def lacks(self, *methods: str) -> list[str]:
-        own = [name for name in methods if name not in dir(type(self))]
-        return own + [name for name in self.family.lacks(*methods) if name not in own]
+        by_itself = [name for name in methods if name not in dir(type(self))]
+        return by_itself + [name for name in self.family.lacks(*methods) if name not in by_itself]
 
     @python_only
     def improper_scaled_likelihood(self, values: np.ndarray) -> str | None:

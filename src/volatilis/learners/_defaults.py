@@ -80,8 +80,8 @@ class LearnerRecord(NamedTuple):
     @property
     def parameters(self) -> tuple[Parameter, ...]:
         """But for the family."""
-        own = self.made_for is not None or self.combines
-        return parameters_of_new(self.cls, self.from_family) if own else parameters_of(self.cls)
+        new = self.made_for is not None or self.combines
+        return parameters_of_new(self.cls, self.from_family) if new else parameters_of(self.cls)
 
     def make(self, family: Family, values: Mapping[str, object]) -> Learner:
         """The learner for a family, with these values of its parameters."""
@@ -289,7 +289,7 @@ class ExactThenApproximate:
         return read_recent_change(state)
 
     def read_onset(self: _ExactLearner, state: Hypotheses, level: float) -> float:
-        return read_onset(state, level) if state.recent.kept() else np.nan
+        return read_onset(state, level) if state.recent.is_kept() else np.nan
 
     @python_only
     def keep_recent(self: _ExactLearner, within: int) -> Recent:

@@ -100,7 +100,7 @@ def take_in_or_not(
     w[n - 1] += gamma * exp(log_outlier - log_p_0)
     waiting = set_aside(family, state, n)
     family.absorb_all(state.beliefs, family.whole(n), y)
-    if state.recent.merges():
+    if state.recent.has_ledger():
         note_new_row(state, state.recent.numbers[N])  # this observation is not counted yet
     settled = spread(state, n, merge_near(family, state, n, waiting))
     for i in range(settled):
@@ -195,12 +195,12 @@ def spread(state: Hypotheses, n: int, waiting: int) -> int:
         strange, both = w[i], p[i]
         if splits(strange, both):
             place -= 1
-            own, other = (place + 1, place) if i & 1 else (place, place + 1)
+            split, other = (place + 1, place) if i & 1 else (place, place + 1)
             note_split(state, i, place, True)
-            move(state, i, own)
+            move(state, i, split)
             copy_column(beliefs, first + j, beliefs, other)
-            state.run_lengths[other] = state.run_lengths[own]
-            w[own], w[other] = both - strange, strange
+            state.run_lengths[other] = state.run_lengths[split]
+            w[split], w[other] = both - strange, strange
         else:  # y told it nothing
             note_split(state, i, place, False)
             move(state, i, place)

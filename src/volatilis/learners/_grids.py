@@ -75,19 +75,19 @@ def with_values(learner: Learner, values: Mapping[str, float]) -> Learner:
 
 def _replaced(owner: Any, values: Mapping[tuple[str, ...], float]) -> Any:
     """All of one owner's at once, the innermost first."""
-    own: dict[str, Any] = {path[0]: value for path, value in values.items() if len(path) == 1}
+    direct: dict[str, Any] = {path[0]: value for path, value in values.items() if len(path) == 1}
     for name in {path[0]: None for path in values if len(path) > 1}:
         within = {path[1:]: value for path, value in values.items() if len(path) > 1 and path[0] == name}
-        own[name] = _replaced(getattr(owner, name), within)
-    return owner._replace(**own) if own else owner
+        direct[name] = _replaced(getattr(owner, name), within)
+    return owner._replace(**direct) if direct else owner
 
 
 def value_of(learner: Learner, name: str) -> float:
     """The learner's own value of a parameter."""
-    found: Any = learner
+    value: Any = learner
     for field in parameter_places(learner)[name].path:
-        found = getattr(found, field)
-    return float(found)
+        value = getattr(value, field)
+    return float(value)
 
 
 def scale_of(place: FieldPath) -> Scale:
@@ -116,11 +116,11 @@ def grid_of(learner: Learner, name: str, given: str | Unknown | npt.ArrayLike) -
     return values
 
 
-def _default(place: FieldPath, own: float, given: Unknown) -> np.ndarray:
+def _default(place: FieldPath, center: float, given: Unknown) -> np.ndarray:
     scale, count = scale_of(place), COUNT if given.count is None else given.count
     if scale.name == LINEAR.name and (given.low is None or given.high is None):
         raise ValueError(f"Averaged: {place.path[-1]} has no range of its own; give values, or vl.Unknown(low=..., high=...)")
-    low, high = (LOWEST, HIGHEST) if scale.name == LOGIT.name else (own / REACH, own * REACH)
+    low, high = (LOWEST, HIGHEST) if scale.name == LOGIT.name else (center / REACH, center * REACH)
     low, high = low if given.low is None else given.low, high if given.high is None else given.high
     if not (isinstance(count, int) and count >= 2 and place.rule.accepts(low) and place.rule.accepts(high) and low < high):
         raise ValueError(

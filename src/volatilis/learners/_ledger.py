@@ -40,9 +40,9 @@ def check_ledger(read: np.ndarray, live: np.ndarray, capacity: int) -> bool:
     """Whether what was read, one state per row, is about so many live hypotheses: compiled code trusts it."""
     room, sums = int(read[0, ROOM]), FIRSTS + capacity + PADDING
     noted, old, holder, known = (read[:, [k]] for k in (NOTED, OLD, HOLDER, KNOWN))
-    there, firsts = np.arange(capacity) < live[:, None], read[:, FIRSTS : FIRSTS + capacity]
-    in_order = (np.diff(firsts, axis=1) >= 0.0) | ~there[:, 1:]
-    good = (firsts == np.floor(firsts)) & (firsts >= 0.0) & (firsts <= noted) | ~there
+    in_use, firsts = np.arange(capacity) < live[:, None], read[:, FIRSTS : FIRSTS + capacity]
+    in_order = (np.diff(firsts, axis=1) >= 0.0) | ~in_use[:, 1:]
+    good = (firsts == np.floor(firsts)) & (firsts >= 0.0) & (firsts <= noted) | ~in_use
     head = (old <= noted) & (noted <= room) & (holder < live[:, None]) & (known == live[:, None])
     return bool(good.all() and in_order.all() and head.all() and (read[:, sums:] >= 0.0).all())
 

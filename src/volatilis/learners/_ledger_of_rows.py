@@ -113,7 +113,7 @@ def note_split(state: Hypotheses, i: int, place: int, apart: bool) -> None:
     From the last hypothesis to the first: so the places between the two, and that behind, are free.
     """
     recent, sums = state.recent.numbers, sums_of(state)
-    if not state.recent.merges():
+    if not state.recent.has_ledger():
         return
     if apart:
         source, target = recent[row_start(state, i) :], recent[row_start(state, place + 1) :]
@@ -129,7 +129,7 @@ def note_split(state: Hypotheses, i: int, place: int, apart: bool) -> None:
 @compiled_function
 def note_all(state: Hypotheses) -> None:
     """The second ones are no changes of their own."""
-    if state.recent.merges():
+    if state.recent.has_ledger():
         state.recent.numbers[KNOWN] = state.count[0]
 
 

@@ -67,10 +67,10 @@ def check_recent(example: np.ndarray, read: np.ndarray, live: np.ndarray, capaci
 @compiled_function
 def begin_anew(state: Hypotheses) -> None:
     recent = state.recent.numbers
-    if state.recent.kept():
+    if state.recent.is_kept():
         recent[N] = 0.0
         recent[NOTED] = 0.0
-    if state.recent.merges():
+    if state.recent.has_ledger():
         recent[OLD] = 0.0
         recent[KNOWN] = 1.0
         if not state.recent.in_rows():
@@ -81,7 +81,7 @@ def begin_anew(state: Hypotheses) -> None:
 
 @compiled_function
 def count_observation(state: Hypotheses) -> None:
-    if state.recent.kept():
+    if state.recent.is_kept():
         state.recent.numbers[N] += 1.0
 
 
@@ -135,7 +135,7 @@ def recent_share(state: Hypotheses, within: float) -> float:
 
 @compiled_function
 def recent_change(state: Hypotheses, within: float) -> float:
-    if state.recent.merges():
+    if state.recent.has_ledger():
         return min(recent_share(state, within), 1.0)
     return min(recent_weight(state, within), 1.0)
 
@@ -143,7 +143,7 @@ def recent_change(state: Hypotheses, within: float) -> float:
 @compiled_function
 def read_recent_change(state: Hypotheses) -> float:
     """NaN where the state was not asked to keep what it takes."""
-    if state.recent.kept():
+    if state.recent.is_kept():
         return recent_change(state, state.recent.numbers[W])
     return np.nan
 

@@ -18,10 +18,10 @@ class Recent(Protocol):
     @property
     def numbers(self) -> np.ndarray: ...
 
-    def kept(self) -> bool:
+    def is_kept(self) -> bool:
         """Whether anything is."""
 
-    def merges(self) -> bool:
+    def has_ledger(self) -> bool:
         """Whether hypotheses merge: then there is a ledger."""
 
     def in_rows(self) -> bool:
@@ -39,10 +39,10 @@ class NotKept(NamedTuple):
 
     numbers: np.ndarray
 
-    def kept(self) -> bool:
+    def is_kept(self) -> bool:
         return False
 
-    def merges(self) -> bool:
+    def has_ledger(self) -> bool:
         return False
 
     def in_rows(self) -> bool:
@@ -58,10 +58,10 @@ class Counter(NamedTuple):
 
     numbers: np.ndarray
 
-    def kept(self) -> bool:
+    def is_kept(self) -> bool:
         return True
 
-    def merges(self) -> bool:
+    def has_ledger(self) -> bool:
         return False
 
     def in_rows(self) -> bool:
@@ -77,10 +77,10 @@ class Ledger(NamedTuple):
 
     numbers: np.ndarray
 
-    def kept(self) -> bool:
+    def is_kept(self) -> bool:
         return True
 
-    def merges(self) -> bool:
+    def has_ledger(self) -> bool:
         return True
 
     def in_rows(self) -> bool:
@@ -96,10 +96,10 @@ class LedgerOfRows(NamedTuple):
 
     numbers: np.ndarray
 
-    def kept(self) -> bool:
+    def is_kept(self) -> bool:
         return True
 
-    def merges(self) -> bool:
+    def has_ledger(self) -> bool:
         return True
 
     def in_rows(self) -> bool:

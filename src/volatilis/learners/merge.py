@@ -73,12 +73,12 @@ def merge_nearest(family: Observation, state: Hypotheses, n: int) -> None:
     if state.recent.in_rows():
         note_new_row(state, state.recent.numbers[N] - state.run_lengths[state.count[0] - 1])
         leave_out_old(state)
-    elif state.recent.merges():
+    elif state.recent.has_ledger():
         note_newest(state)
     if state.weights[least(state.weights, state.count[0])] < NOTHING:
         if state.recent.in_rows():
             note_drop_of_rows(state, NOTHING)
-        elif state.recent.merges():
+        elif state.recent.has_ledger():
             note_drop(state, NOTHING)
         drop_below(state, NOTHING, 0.0)
     if state.count[0] > n:
@@ -123,7 +123,7 @@ def merge_pair(family: Observation, state: Hypotheses, i: int) -> None:
     family.merge(state.beliefs, i, i + 1, a, b)
     if state.recent.in_rows():
         note_merge_of_rows(state, i, a, b)
-    elif state.recent.merges():
+    elif state.recent.has_ledger():
         note_merge(state, i, a, b)
     state.run_lengths[i] = a * state.run_lengths[i] + b * state.run_lengths[i + 1]
     state.weights[i] = both

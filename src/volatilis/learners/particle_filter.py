@@ -70,7 +70,7 @@ class ParticleFilter(LearnerTuple):
         return read_recent_change(state)
 
     def read_onset(self, state: Hypotheses, level: float) -> float:
-        return read_onset(state, level) if state.recent.kept() else np.nan
+        return read_onset(state, level) if state.recent.is_kept() else np.nan
 
     def restart(self, state: Hypotheses) -> None:
         begin_anew(state)

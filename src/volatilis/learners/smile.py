@@ -54,9 +54,9 @@ class SMiLe(OneBeliefLearner):
         copy_column(pi, i, work, BELIEF)
         family.scaled_likelihood(work, LIKELIHOOD, y)
         # Confidence-corrected surprise and the bound it sets
-        norm, there = family.divergence_parts(work, BELIEF, work, LIKELIHOOD)
+        norm, forth = family.divergence_parts(work, BELIEF, work, LIKELIHOOD)
         norm_of_likelihood, back = family.divergence_parts(work, LIKELIHOOD, work, BELIEF)
-        s_cc, largest = norm_of_likelihood - norm + there, norm - norm_of_likelihood + back
+        s_cc, largest = norm_of_likelihood - norm + forth, norm - norm_of_likelihood + back
         bound = largest * (self.m / (self.m + 1.0 / s_cc) if s_cc > 0.0 else 0.0)
         # Modulation factor and updated belief
         gamma = solve_bound(family, work, norm, bound, largest)

@@ -151,7 +151,7 @@ def _weighing(learner: Learner, key: int, steps: int) -> State:
         state = with_recent(learner, learner.init(key), min(max(steps, 1), MOST_WITHIN))
     except UndefinedError as error:
         raise UndefinedError(f"{type(learner).__name__} has no weights of times of the last change: {error}") from None
-    if state.recent.merges() and steps > MOST_MERGED:  # type: ignore[attr-defined]
+    if state.recent.has_ledger() and steps > MOST_MERGED:  # type: ignore[attr-defined]
         raise ValueError(
             f"{type(learner).__name__} merges hypotheses, and which changes are in each takes time in proportion to the square "
             f"of the number of steps: {steps:,} are too many, up to {MOST_MERGED:,} are accepted; ExactBayes takes more"
@@ -191,7 +191,7 @@ def run_weighing(
         before = 0.0 if events[t] >= RESET else state.recent.numbers[N]
         advance(learner, state, ys[t], events[t])
         rows.observed[t] = 1 if state.recent.numbers[N] > before else 0
-        if state.recent.merges():
+        if state.recent.has_ledger():
             end = write_merged(state, progress[1], least, rows)
         else:
             end = write_single(state, progress, least, rows)
@@ -203,7 +203,7 @@ def run_weighing(
 @compiled_function
 def needed(state: Any) -> int:
     """How many weights one more step may write."""
-    if state.recent.merges():
+    if state.recent.has_ledger():
         return int(state.recent.numbers[NOTED] - state.recent.numbers[OLD]) + 3
     return int(state.weights.size)
 

@@ -94,12 +94,12 @@ def _compared(values: np.ndarray, behind: np.ndarray) -> Environment:
     return best
 
 
-def _with_rare_changes(learner: Learner, found: Environment, lines: int) -> tuple[Learner, np.ndarray]:
+def _with_rare_changes(learner: Learner, environment: Environment, lines: int) -> tuple[Learner, np.ndarray]:
     """Where nobody saw how large a change is, nor how often one comes, or where one comes at every second observation."""
     places = list(parameter_places(learner))
-    often = {"sigma", "sigma_0"} <= set(places) and found["p_c"].value > OFTEN
-    unseen = saw_no_change(found) or often
-    vague = [name + NOT_IDENTIFIED in " ".join(found.notes) or (name == "p_c" and unseen) for name in places]
+    often = {"sigma", "sigma_0"} <= set(places) and environment["p_c"].value > OFTEN
+    unseen = saw_no_change(environment) or often
+    vague = [name + NOT_IDENTIFIED in " ".join(environment.notes) or (name == "p_c" and unseen) for name in places]
     if not unseen or not {"sigma", "sigma_0"} <= set(places):
         return learner, np.array([0.0, *vague])
-    return with_rare_changes(learner, found.p_c, lines), np.array([1.0, *vague])
+    return with_rare_changes(learner, environment.p_c, lines), np.array([1.0, *vague])

@@ -196,8 +196,8 @@ def _takes(family: Family, value: float) -> bool:
     return accepted is None or (accepted.low <= value <= accepted.high and not (accepted.whole and value % 1.0))
 
 
-def _above(found: int, count: int, share: float) -> bool:
+def _above(number: int, count: int, share: float) -> bool:
     """Whether so many come by chance less often than LEVEL, where this share is expected."""
     from scipy.special import bdtrc
 
-    return found > 0 and share < 1.0 and float(bdtrc(found - 1, count, share)) < LEVEL
+    return number > 0 and share < 1.0 and float(bdtrc(number - 1, count, share)) < LEVEL

@@ -73,13 +73,13 @@ def _recovered(model: str, parameter: str, everybody: Sequence[RecoveredValue]) 
     )
 
 
-def _correlations(true: np.ndarray, found: np.ndarray) -> tuple[float, float]:
+def _correlations(true: np.ndarray, estimated: np.ndarray) -> tuple[float, float]:
     """Pearson's and Spearman's; NaN where one side is constant."""
     from scipy.stats import spearmanr
 
-    if true.size < 3 or min(np.ptp(true), np.ptp(found)) <= ALIKE:
+    if true.size < 3 or min(np.ptp(true), np.ptp(estimated)) <= ALIKE:
         return np.nan, np.nan
-    return float(np.corrcoef(true, found)[0, 1]), float(spearmanr(true, found).statistic)
+    return float(np.corrcoef(true, estimated)[0, 1]), float(spearmanr(true, estimated).statistic)
 
 
 # --- in words ------------------------------------------------------------------------------------------------------------

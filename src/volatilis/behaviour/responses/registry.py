@@ -63,8 +63,8 @@ class Habits(NamedTuple):
             return log_stay(self.stay, log_1p(-self.lapse) + mass, given, before)
         if self.stay > 0.0 and given == before:
             return log(self.stay)
-        said = log_lapse(self.lapse, self.span, self.model.log_response(learner, state, given, before))
-        return said + log_1p(-self.stay) if before == before else said
+        log_model = log_lapse(self.lapse, self.span, self.model.log_response(learner, state, given, before))
+        return log_model + log_1p(-self.stay) if before == before else log_model
 
     @python_only
     def draw(self, moment: Moment, rng: np.random.Generator) -> float:
@@ -111,8 +111,8 @@ class ChoiceHabits(NamedTuple):
     span: Positive = 2.0
 
     def log_response(self, learner: LearnerOf[S], state: S, given: float, before: float) -> float:
-        said = log_lapse(self.lapse, self.span, self.model.log_response(learner, state, given, before))
-        return log_stay(self.stay, said, given, before)
+        log_model = log_lapse(self.lapse, self.span, self.model.log_response(learner, state, given, before))
+        return log_stay(self.stay, log_model, given, before)
 
     @python_only
     def draw(self, moment: Moment, rng: np.random.Generator) -> float:
@@ -153,22 +153,22 @@ def ends_of(model: ResponseModel, family: Family) -> tuple[float, float] | None:
 
 
 @compiled_function
-def log_lapse(lapse: float, span: float, said: float) -> float:
+def log_lapse(lapse: float, span: float, log_model: float) -> float:
     if lapse == 0.0:
-        return said
-    said, uniform = log_1p(-lapse) + said, log(lapse) - log(span)
-    top = max(said, uniform)
-    return top + log(exp(said - top) + exp(uniform - top))
+        return log_model
+    log_model, uniform = log_1p(-lapse) + log_model, log(lapse) - log(span)
+    top = max(log_model, uniform)
+    return top + log(exp(log_model - top) + exp(uniform - top))
 
 
 @compiled_function
-def log_stay(stay: float, said: float, given: float, before: float) -> float:
+def log_stay(stay: float, log_model: float, given: float, before: float) -> float:
     """For responses that have a probability; the first has nothing to stay at."""
     if before != before:
-        return said
+        return log_model
     if given != before or stay == 0.0:
-        return log_1p(-stay) + said
-    return log(stay + (1.0 - stay) * exp(said))
+        return log_1p(-stay) + log_model
+    return log(stay + (1.0 - stay) * exp(log_model))
 
 
 BUILT_IN: dict[str, type] = {
