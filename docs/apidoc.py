@@ -114,7 +114,7 @@ def public() -> list[Public]:
 
 
 def page_of(name: str) -> str:
-    """The name of its page. A class that differs from a function by its first letter only has one that no file system mixes up."""
+    """The name of its page. A class that differs from a function by a capital only has one that no file system mixes up."""
     alike = [one.name for one in public() if one.name.lower() == name.lower()]
     return f"{name}-class" if len(alike) > 1 and name[0].isupper() else name
 
