@@ -17,6 +17,7 @@ import signal
 import sys
 import threading
 import time
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor, as_completed
@@ -38,6 +39,7 @@ Key = TypeVar("Key", bound=Hashable)
 Result = TypeVar("Result")
 Arguments = tuple[object, ...]
 Warn = Callable[[str], None]
+Warned = tuple[str, type[Warning], str, int]  # text, category, file and line
 
 
 def worker_count(workers: int | None) -> int:
@@ -103,6 +105,7 @@ class Processes(Queue):
     def __init__(self, workers: int | None = None) -> None:
         self._workers = worker_count(workers)
         self._pool: ProcessPoolExecutor | None = None
+        self._warned: dict[str | tuple[str, type[Warning], int], int] = {}  # as Python does: each once
 
     def results(self, function: Callable[..., Result], calls: Mapping[Key, Arguments]) -> Iterator[tuple[Key, Result]]:
         if self._workers == 1:
@@ -111,10 +114,13 @@ class Processes(Queue):
         with _hang_up_blocked():
             if self._pool is None:  # fresh interpreters: a process that is copied while threads run may hang
                 self._pool = ProcessPoolExecutor(self._workers, multiprocessing.get_context("spawn"), initializer=_begin)
-            futures = {self._pool.submit(function, *arguments): key for key, arguments in calls.items()}
+            futures = {self._pool.submit(_with_warnings, function, arguments): key for key, arguments in calls.items()}
         try:
             for future in as_completed(futures):
-                yield futures[future], future.result()
+                result, warned = future.result()
+                for warning in warned:  # here, where whoever called may catch them
+                    warnings.warn_explicit(*warning, registry=self._warned)
+                yield futures[future], result
         except BrokenProcessPool:
             raise ChildProcessError(
                 "a worker process ended unexpectedly: it may have run out of memory, or it could not start; a script needs "
@@ -127,6 +133,13 @@ class Processes(Queue):
     def close(self) -> None:
         if self._pool is not None:
             self._pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _with_warnings(function: Callable[..., Result], arguments: Arguments) -> tuple[Result, list[Warned]]:
+    """In another process: the result, and what was warned of on the way."""
+    with warnings.catch_warnings(record=True) as caught:
+        result = function(*arguments)
+    return result, [(str(one.message), one.category, one.filename, one.lineno) for one in caught]
 
 
 @contextlib.contextmanager

@@ -85,6 +85,12 @@ def plain(text: str) -> str:
     return text.replace("[", "\\[")
 
 
+def show_warning(text: str) -> None:
+    """What speaks against a result, on standard error: also where no summary is wanted."""
+    if sys.stderr is not None:
+        console_of(stderr=True).print(f"[yellow]warning[/yellow]: {plain(text)}", soft_wrap=True)
+
+
 # --- progress, on standard error ---------------------------------------------------------------------------------------
 
 SOON = 2.0  # seconds after which people want to know how far it is

@@ -52,9 +52,9 @@ def changes(
 ) -> None:
     """Look back over whole sequences: where each changed, with credible sets, and how probable each change is."""
     with reported("changes"):
+        from volatilis._core.terminal import show_warning
         from volatilis.tables import check_outputs, save_figure, write_columns
         from volatilis.trials.changes import find_changes
-        from volatilis.trials.run import show_misfits
 
         check_outputs({"--out": out, "--segments": segments}, plot, table)
         texts = world.settled(learner, lambda: trials.reading(table), quiet)
@@ -66,7 +66,8 @@ def changes(
             save_figure(next(iter(result.found.values())).plot(), plot)
         if not quiet:
             print(result.sentence(), file=sys.stderr)
-        show_misfits(result.misfits)
+        for text in result.misfits:
+            show_warning(text)
 
 
 @with_groups

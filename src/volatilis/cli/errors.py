@@ -5,18 +5,27 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Iterator
+import warnings
+from collections.abc import Callable, Iterator
+from typing import TextIO
 
 from volatilis._core.files import NO_ROOM
+from volatilis._core.terminal import show_warning
 
 WRONG_INPUT, INTERRUPTED, CLOSED_PIPE = 2, 130, 141
 
 
 @contextlib.contextmanager
-def reported(command: str, if_stopped: str = "Nothing was written.") -> Iterator[None]:
-    """Errors that a user can mend become one message; anything else is a defect and shows where it happened."""
+def reported(
+    command: str, if_stopped: str = "Nothing was written.", warn: Callable[[str], None] = show_warning
+) -> Iterator[None]:
+    """Errors that a user can mend become one message; anything else is a defect and shows where it happened.
+
+    What Python code warns of is said by `warn`, each text once.
+    """
     try:
-        yield
+        with _warnings_in_words(warn):
+            yield
     except KeyboardInterrupt:
         with contextlib.suppress(OSError):  # the terminal may be closed
             print(f"\nStopped. {if_stopped}", file=sys.stderr)
@@ -29,6 +38,31 @@ def reported(command: str, if_stopped: str = "Nothing was written.") -> Iterator
         if isinstance(error, OSError) and error.errno in NO_ROOM:
             _forget_standard_output()
         raise SystemExit(WRONG_INPUT) from None
+
+
+@contextlib.contextmanager
+def _warnings_in_words(warn: Callable[[str], None]) -> Iterator[None]:
+    """Which warnings are shown stays as Python's option -W says; how, is decided here: no path, no line of source."""
+    shown: set[str] = set()
+
+    def show(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: TextIO | None = None,
+        line: str | None = None,
+    ) -> None:
+        text = " ".join(str(message).split())
+        if issubclass(category, SyntaxWarning):  # in a file of the user's own
+            text = f"{filename}, line {lineno}: {text}"
+        if text not in shown:
+            shown.add(text)
+            warn(text)
+
+    with warnings.catch_warnings():
+        warnings.showwarning = show
+        yield
 
 
 @contextlib.contextmanager

@@ -165,11 +165,11 @@ def run(
 ) -> None:
     """Run learners over a table of trials: every measure of every learner, in new columns beside those of the table."""
     with reported("run"), contextlib.ExitStack() as outputs:
-        from volatilis._core.terminal import one_bar
+        from volatilis._core.terminal import one_bar, show_warning
         from volatilis.events import run_events
         from volatilis.events.run_events import show_events
         from volatilis.trials import run_table
-        from volatilis.trials.run import show_misfits, show_summary
+        from volatilis.trials.run import show_summary
 
         texts = world.settled(learner, lambda: trials.reading(table), quiet)
         request = trials.request(table, *texts, measures)
@@ -187,7 +187,8 @@ def run(
         outputs.close()
         if not quiet:
             show_summary(summary, *(path for path in (out, report_options.report) if path is not None))
-        show_misfits(summary.misfits)
+        for text in summary.misfits:
+            show_warning(text)
         if events is not None and written is not None:
             show_events(written, events.folder, quiet)
 

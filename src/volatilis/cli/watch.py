@@ -115,9 +115,8 @@ def watch(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No summary at the end, no message while it compiles.")] = False,
 ) -> None:
     """Watch a stream of lines: an estimate, its uncertainty, surprise and an alarm at each line, at once."""
-    with reported(
-        "watch", f"What was learned is in {state}; the same command goes on from there." if state else "No state was kept."
-    ):
+    kept = f"What was learned is in {state}; the same command goes on from there." if state else "No state was kept."
+    with reported("watch", kept, lambda text: _report(f"warning: {text}")):
         from volatilis.catalogue import parse_family, parse_learner
         from volatilis.own_files import load_own
         from volatilis.watching import NoGoodLineError, WatchRequest

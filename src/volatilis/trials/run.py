@@ -218,7 +218,8 @@ def show_summary(summary: RunSummary, *outputs: str) -> None:
     slow = {name for names in summary.left_out.values() for name in names}
     if slow:
         labels = ", ".join(label for label, names in summary.left_out.items() if names)
-        say(f"{' and '.join(sorted(slow))} of {labels} take long: --measures all includes them")
+        take = "takes" if sum(map(len, summary.left_out.values())) == 1 else "take"
+        say(f"{' and '.join(sorted(slow))} of {labels} {take} long: --measures all includes them")
     if summary.missing_outcomes:
         are = "is" if summary.missing_outcomes == 1 else "are"
         say(f"{counted(summary.missing_outcomes, 'outcome')} {are} missing: surprise is missing there")
@@ -230,10 +231,3 @@ def show_summary(summary: RunSummary, *outputs: str) -> None:
         if more > 0:
             are, rows = "is not a finite number" if len(names) == 1 else "are not finite numbers", counted(more, "row")
             say(f"[yellow]{', '.join(names)}[/yellow] {are} in {rows} with an outcome{why}")
-
-
-def show_misfits(misfits: Sequence[str]) -> None:
-    """What speaks against a model, on standard error: also where no summary is wanted."""
-    console = console_of(stderr=True)
-    for text in misfits:
-        console.print(f"[yellow]warning[/yellow]: {plain(text)}", soft_wrap=True)
