@@ -12,8 +12,8 @@ from scipy import stats
 
 import volatilis as vl
 from volatilis.estimation import check_model
-from volatilis.estimation.angles import wrapping
 from volatilis.estimation.laws import added, at_least, sums_of
+from volatilis.running.angles import wrapping
 
 T = 800
 WORLD = vl.Gaussian(sigma=1.0, mu_0=0.0, sigma_0=5.0)

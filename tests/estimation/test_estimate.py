@@ -244,6 +244,12 @@ def test_candidates_fit_the_kind_of_the_observations(values: list[float], expect
     assert ("exponential" in found) == (values[0] == 0.5)
 
 
+def test_waiting_times_may_be_nothing() -> None:
+    assert "exponential" in candidates([np.array([0.0, 1.5, 2.25])])
+    y = np.append(np.random.default_rng(0).exponential(3.0, 300), 0.0)
+    assert vl.estimate(y, "auto").best.text.startswith("exponential")
+
+
 def test_candidates_of_angles_and_of_named_symbols() -> None:
     angles, *_ = vl.ChangingEnvironment(vl.VonMises(20.0, period=360.0), 0.1).sample(2000, seed=1)
     circle = "vonmises:mu_0=0,kappa_0=0,period=360.0"  # changes lead anywhere

@@ -40,6 +40,25 @@ def test_angles_in_another_unit_than_the_period() -> None:
         vl.run(vl.VarSMiLe(vl.VonMises(8.0), 0.02), degrees)
 
 
+def degrees_of_a_circle(seed: int) -> np.ndarray:
+    return np.asarray(vl.ChangingEnvironment(vl.VonMises(20.0, period=360.0), 0.1).sample(300, seed=seed).y) % 360.0
+
+
+def test_degrees_on_a_line() -> None:
+    with pytest.warns(vl.ModelMismatchWarning, match=r"degrees on a line: .* go round .*vl.VonMises\(kappa, period=360\)"):
+        vl.run(vl.VarSMiLe(vl.Gaussian(12.0, 180.0, 100.0), 0.02), degrees_of_a_circle(5))
+
+
+def test_levels_all_over_a_line_of_that_length_are_no_angles() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for seed in range(200):
+            rng = np.random.default_rng(seed)
+            levels = np.repeat(rng.uniform(0.0, 360.0, 40), rng.geometric(0.1, 40))
+            y = np.clip(levels + rng.normal(0.0, 12.0, levels.size), 0.0, 360.0)
+            vl.run(vl.VarSMiLe(vl.Gaussian(12.0, 180.0, 100.0), 0.02), y)
+
+
 def test_far_more_outliers_than_expected() -> None:
     y = np.random.default_rng(3).normal(size=600)
     y[::5] += 15.0

@@ -151,6 +151,7 @@ def test_numbers_that_the_chosen_family_does_not_take_are_told_and_are_missing(t
     said = watch(source, "--value", "v", "--key", "k", "--out", str(tmp_path / "out.jsonl"), both=False).stderr
     assert said.count("odd: warning: poisson, which the first 200 observations suggested, cannot give 4.5") == 1
     assert "-1.0" not in said
+    assert "250 observations of 1 key, 2 missing, 0 bad lines" in said
     rows = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
     assert [rows[i]["shannon_surprise"] is None for i in (229, 230, 231, 232)] == [False, True, True, False]
 

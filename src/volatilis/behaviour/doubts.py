@@ -12,8 +12,10 @@ from typing import NamedTuple
 import numpy as np
 
 from volatilis import catalogue
+from volatilis.behaviour.fitting.parameters import RANGES
 from volatilis.behaviour.models import Model
 from volatilis.behaviour.people import Doubt, People, Person, Source, Trials, read_people
+from volatilis.behaviour.responses.registry import RESPONSES
 from volatilis.behaviour.situations import ALL, NO_NUMBERS, inner_family
 from volatilis.estimation import check_model, laws
 from volatilis.estimation.models import P_CS, Sequences, best, described, first_of, reference
@@ -24,6 +26,8 @@ from volatilis.running.pieces import ReadoutPieces
 
 NAMED = 5  # people who are named one by one
 FEW = 5000  # responses that the test of --when looks at
+FEW_RESPONSES, LOOKED_AT = 20, 50  # responses that say something about their scale, and people who are asked
+APART, SMALL, FOLLOWS = 3.0, 0.03, 0.5  # how far from estimates, how much smaller, and how alike: another scale
 TOO_MUCH, CERTAIN = 0.2, 5.0  # a correlation that matters, in units of one and of its standard error
 
 
@@ -69,8 +73,8 @@ def _doubts(persons: Sequence[Person], models: Sequence[Model], source: Source) 
         if not family.lacks("predictive_cdf"):
             for doubt in _of_outcomes(family, owned):
                 doubts.setdefault(doubt.kind, doubt)
-    timing = None if source.response is None else _of_timing(models[0], persons, source)
-    return (*doubts.values(), *grids, *([timing] if timing is not None else []))
+    responses = [] if source.response is None else [_of_timing(models[0], persons, source), _of_scale(models[0], persons)]
+    return (*doubts.values(), *grids, *(one for one in responses if one is not None))
 
 
 def by_context(part: Trials) -> list[Trials]:
@@ -189,6 +193,52 @@ def _timing(model: Model, persons: Sequence[Person], lag: int) -> Timing:
         unforeseen += [family.difference(a, b) for a, b in zip(y, mean, strict=True)]
         moved += [family.difference(a, b) for a, b in zip(given, mean, strict=True)]
     return _correlated(np.array(unforeseen), np.array(moved))
+
+
+# --- in which unit responses are -----------------------------------------------------------------------------------------
+
+
+def _of_scale(model: Model, persons: Sequence[Person]) -> Doubt | None:
+    """Responses that a model takes for estimates, and that lie far from where any estimate can be, or follow them in small."""
+    fields = RESPONSES[model.response.name]._fields
+    if model.chooses() or not any(RANGES[name].unit for name in fields if name in RANGES):
+        return None
+    doubts = {
+        one.name: text for one in persons[:LOOKED_AT] for part in _some([one]) if (text := _other_scale(model, part)) is not None
+    }
+    if not doubts:
+        return None
+    first = next(iter(doubts))
+    return Doubt(
+        f"the responses{_whom(tuple(doubts))} are on another scale than the outcomes: {doubts[first]}; convert them to "
+        "the outcomes' unit, or name the right columns (--outcome, --prediction)",
+        "scale",
+        tuple(doubts),
+    )
+
+
+def _other_scale(model: Model, part: Trials) -> str | None:
+    family = _family(model, dict(part.columns), [part]).plausible([part.values[part.events % RESET == OBSERVE]])
+    if family.size() != 1 or family.coordinates() != 1:
+        return None
+    estimates = _expected(family, part)
+    usable = ~np.isnan(estimates) & ~np.isnan(part.given)
+    estimates, given = estimates[usable], part.given[usable]
+    if given.size < FEW_RESPONSES:
+        return None
+    low, middle, high = np.quantile(estimates, (0.05, 0.5, 0.95))
+    lowest, here, highest = np.quantile(given, (0.05, 0.5, 0.95))
+    reach, answered = high - low, highest - lowest
+    apart = abs(family.difference(here, middle)) > APART * max(reach, answered)
+    resized = min(reach, answered) < SMALL * max(reach, answered)
+    if not apart and not (resized and _correlation(estimates, given) > FOLLOWS):
+        return None
+    return f"most lie from {lowest:.4g} to {highest:.4g}, estimates from the outcomes from {low:.4g} to {high:.4g}"
+
+
+def _correlation(a: np.ndarray, b: np.ndarray) -> float:
+    """0 of numbers that do not vary."""
+    return float(np.corrcoef(a, b)[0, 1]) if np.ptp(a) > 0.0 and np.ptp(b) > 0.0 else 0.0
 
 
 def _some(persons: Sequence[Person]) -> list[Trials]:

@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from volatilis.estimation import laws
-from volatilis.estimation.angles import NAMES, filled, wrapping
 from volatilis.estimation.errors import prior_errors
 from volatilis.estimation.laws import Deviation, deviations
 from volatilis.estimation.models import P_CS, Measured, Sequences, as_rows, best, described, first_alike, first_of
@@ -19,6 +18,8 @@ from volatilis.families._base import Family
 from volatilis.families._kinds import RECORDS
 from volatilis.learners._base import Learner
 from volatilis.learners.averaged import Averaged
+from volatilis.learners.per_context import PerContext
+from volatilis.running.angles import NAMES, filled, wrapping
 from volatilis.running.arguments import MOST_TURNS, checked_learner, step_events
 
 if TYPE_CHECKING:
@@ -148,7 +149,7 @@ def check_many(
 
 def changes_apart(learner: Learner) -> bool:
     """Whether contexts change each for themselves, which no one family and p_c says."""
-    return "unseen" in getattr(learner, "_fields", ())
+    return isinstance(learner, PerContext)
 
 
 def change_probabilities(learner: Learner, p_c: float | None) -> Sequence[float] | None:

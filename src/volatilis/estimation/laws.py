@@ -11,6 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from volatilis._core.counts import at_least
+
 NARROW, WIDE, TAILS, AUTOCORRELATED, CHANGES = "too narrow", "too wide", "heavy tails", "autocorrelated", "changes"
 BACK = "outliers"  # changes that are taken back at once
 TREND, DRIFT, SHAPE = "trend", "drift", "shape"
@@ -146,9 +148,10 @@ def _dispersion(sums: Sums) -> Deviation | None:
     p_value = math.erfc(abs(z) / math.sqrt(2.0))
     if z > 0.0:
         return Deviation(WIDE, sums.inside / sums.n, 0.5, p_value)
-    if sums.outside <= OUTSIDE * sums.n:  # it shows in the middle alone, as with observations that have no tails
-        return Deviation(NARROW, sums.inside / sums.n, 0.5, p_value)
-    return Deviation(NARROW, sums.outside / sums.n, OUTSIDE, p_value)
+    inside, outside = sums.inside / sums.n, sums.outside / sums.n
+    if (0.5 - inside) / 0.5 > (outside - OUTSIDE) / 0.3:  # in standard errors: without tails it shows in the middle
+        return Deviation(NARROW, inside, 0.5, p_value)
+    return Deviation(NARROW, outside, OUTSIDE, p_value)
 
 
 def _tails(sums: Sums) -> Deviation | None:
@@ -179,15 +182,6 @@ def _changes(sums: Sums) -> Deviation | None:
     else:
         p_value = at_least(sums.steps - math.ceil(sums.found), sums.steps, 1.0 - p_c)  # so many steps without a change
     return Deviation(CHANGES, sums.found / sums.steps, p_c, 2.0 * p_value)
-
-
-def at_least(count: int, n: int, p: float) -> float:
-    """P(X >= count) of a binomial X. By the incomplete beta function: importing SciPy's distributions takes half a second."""
-    from scipy.special import betainc
-
-    if count <= 0:
-        return 1.0
-    return 0.0 if count > n else float(betainc(count, n - count + 1.0, p))
 
 
 def _twice(sums: Sums) -> Deviation | None:

@@ -17,10 +17,10 @@ import numpy as np
 
 from volatilis import catalogue
 from volatilis.catalogue import AUTO, Recipe
-from volatilis.estimation.angles import wrapping
 from volatilis.estimation.environment import Environment
 from volatilis.estimation.unknowns import all_optional, open_family
 from volatilis.families._observations import noise_scale
+from volatilis.running.angles import wrapping
 
 WORD = AUTO.word
 ALONE = re.compile(r"(^|[:;,])\s*auto\s*(?=$|[;,])")  # not the value of a parameter
@@ -111,7 +111,7 @@ def candidates(sequences: Sequence[np.ndarray], categories: int = 0) -> tuple[st
     differences = np.concatenate([np.diff(one) for one in observed])
     if whole and seen.min() >= 0.0 and seen.max() < MANY:
         return _of_counts(seen, noise_scale(differences))
-    return (*REAL, "exponential") if seen.min() > 0.0 else REAL
+    return (*REAL, "exponential") if seen.min() >= 0.0 else REAL
 
 
 def _of_counts(seen: np.ndarray, noise: float) -> tuple[str, ...]:

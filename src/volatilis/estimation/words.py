@@ -11,6 +11,7 @@ import numpy as np
 from volatilis.estimation.coordinates import Point
 from volatilis.estimation.evidence import Evidence
 from volatilis.estimation.search import DROP, STEEP, Peak
+from volatilis.families import AutoRegression, Contaminated, Given
 from volatilis.families._regression import far_for_noise
 
 TOGETHER = 0.97  # a correlation that leaves only a combination of two known
@@ -39,10 +40,10 @@ def warnings_of(point: Point, peak: Peak) -> Iterator[str]:
 
 def without_digits(family: Any, sequences: Sequence[np.ndarray]) -> Iterator[str]:
     """Where an autoregression grew so far that its noise is rounded away: then no estimate is right."""
-    while not hasattr(family, "order") and hasattr(family, "family"):
+    while isinstance(family, (Contaminated, Given)):
         family = family.family
     values = [one for one in sequences if one.dtype.kind == "f" and one.ndim == 1]
-    if not hasattr(family, "order") or not values:
+    if not isinstance(family, AutoRegression) or not values:
         return
     noise, most = far_for_noise(values, family.order)
     largest = max(float(np.abs(one).max(initial=0.0)) for one in values)

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from volatilis.families.contaminated import Contaminated
 from volatilis.learners._base import Learner, State
 from volatilis.learners._kinds import RECORDS
+from volatilis.running.angles import NAMES, may_wrap, wrapping
 from volatilis.running.drivers import ELAPSE, NOT_ASKED, OBSERVE, RESET, SKIP
 from volatilis.running.steps import defined_readouts
 
@@ -122,6 +123,7 @@ def _reset_positions(reset: npt.ArrayLike, length: int, where: str) -> np.ndarra
 
 FEWEST, MANY = 30, 0.02  # observations that say something, and a share of them that outliers are not
 IMPOSSIBLE = 1e-5
+LOOKED_AT = 10_000  # observations that may look like angles
 MOST_TURNS = 3.0  # periods over which angles reach: more, and the period is perhaps another
 
 
@@ -152,6 +154,14 @@ def warn_of_mismatch(
             f"the period is contradicted: observations reach from {lowest.min():.4g} to {highest.max():.4g}, {turns:.3g} times "
             f"the period {family.circumference():.6g} of {family!r}; give theirs (period=360 for degrees), or bring them into one"
         )
+    if math.isinf(family.circumference()) and seen.ndim == 1 and may_wrap(float(lowest[0]), float(highest[0])):
+        looks = wrapping([seen[:LOOKED_AT]])
+        if looks is not None:
+            warn(
+                f"degrees on a line: observations look like {NAMES[looks.period]}, which go round ({looks.wrapped} of "
+                f"{looks.far} jumps of more than half a turn end close to where they began), and {type(family).__name__} takes "
+                f"such a jump for a change; use vl.VonMises(kappa, period={looks.period:.6g})"
+            )
     log_p_0 = log_p_0[~absent] if log_p_0.size == absent.size else log_p_0  # looking back has it of the observed steps alone
     if np.ndim(log_volume) and log_volume.size != log_p_0.size:
         log_volume = log_volume.max()

@@ -90,15 +90,18 @@ class Learned:
 
     # --- what later lines say --------------------------------------------------------------------------------------------
 
-    def see(self, numbers: np.ndarray, values: np.ndarray, events: np.ndarray, out: Outputs, alarms: np.ndarray) -> None:
-        """Lines of the keys with these numbers, and what came of them; those of a warm-up have no prediction."""
+    def see(self, numbers: np.ndarray, values: np.ndarray, events: np.ndarray, out: Outputs, alarms: np.ndarray) -> int:
+        """Lines of the keys with these numbers, and what came of them; those of a warm-up have no prediction.
+
+        Returns how many observations were taken as missing, since the family that was chosen cannot give them.
+        """
         if self._keyed.keys.count > len(self._due):  # of a state that was loaded
             self.renew([], self._keyed.keys.count)
         learned = self._keyed.place_of[numbers, 0] > 0
         predicted = learned & ~np.isnan(out.log_p)
         np.add.at(self._counts, (numbers[predicted], 0), 1)
         np.add.at(self._counts, (numbers[predicted & alarms], 1), 1)
-        self._tell_strange(numbers, values, learned & np.isnan(out.log_p) & (events % RESET == OBSERVE))
+        strange = self._tell_strange(numbers, values, learned & np.isnan(out.log_p) & (events % RESET == OBSERVE))
         later = predicted | (learned & (events % RESET != OBSERVE))
         present = np.unique(numbers[later]).tolist()
         self._touched.update(present)
@@ -109,13 +112,16 @@ class Learned:
                 mine = later & (numbers == number)
                 seen = np.nan_to_num(values[mine]).astype(self._checks[number].dtype)
                 self._checks[number].see(numbers[mine], seen, events[mine])
+        return strange
 
-    def _tell_strange(self, numbers: np.ndarray, values: np.ndarray, strange: np.ndarray) -> None:
-        """Of observations that are none of the family that was chosen, once for a key."""
+    def _tell_strange(self, numbers: np.ndarray, values: np.ndarray, strange: np.ndarray) -> int:
+        """Of observations that are none of the family that was chosen, once for a key; returns how many there are."""
+        count = 0
         for number in dict.fromkeys(numbers[strange].tolist()):
             of_key = values[strange & (numbers == number)]
             family = self._learner_of(number).family
             wrong = of_key[~np.array([_takes(family, one) for one in of_key.tolist()])]  # the others are of the warm-up
+            count += len(wrong)
             if len(wrong) and number not in self._strange:
                 self._strange.add(number)
                 self._warn(
@@ -124,6 +130,7 @@ class Learned:
                     f"{wrong[0]}: such numbers are taken as missing (said once). A longer warm-up (--learn N) may choose another "
                     "family; --family gaussian:auto accepts them",
                 )
+        return count
 
     def look(self, at_the_end: bool = False) -> None:
         """Warn of keys whose later lines contradict what was learned; each kind of warning once for a key."""

@@ -198,11 +198,12 @@ class Watcher:
         out = self._keyed.advance(numbers, parsed.values, events)
         gaps = elapsed if len(elapsed) else np.zeros(len(numbers), dtype=np.int64)
         alarms = self._alarms.of(out, numbers, ~(parsed.absent | late), gaps)
+        strange = 0
         if self._learned is not None:
             self._learned.tell()
-            self._learned.see(numbers, parsed.values, events, out, alarms)
+            strange = self._learned.see(numbers, parsed.values, events, out, alarms)
         self._keyed.moved.clear()
-        self._count(parsed, late, alarms)
+        self._count(parsed, late, alarms, strange)
         texts = self._key_texts.of(numbers, parsed.keys)
         written = Written(parsed.lines, texts, parsed.kept, parsed.observed, parsed.absent, elapsed, out, alarms)
         text = self._format.text(written.only(alarms) if self.request.only_alarms else written)
@@ -225,8 +226,8 @@ class Watcher:
                 self._learned.renew(new, self._keyed.keys.count)
         return numbers, NOTHING if self._clock is None else self._clock.elapsed(numbers, parsed.times, parsed.lines)
 
-    def _count(self, parsed: Parsed, late: np.ndarray, alarms: np.ndarray) -> None:
-        s, missing, behind = self.summary, int(np.count_nonzero(parsed.absent & ~late)), int(np.count_nonzero(late))
+    def _count(self, parsed: Parsed, late: np.ndarray, alarms: np.ndarray, strange: int) -> None:
+        s, missing, behind = self.summary, int(np.count_nonzero(parsed.absent & ~late)) + strange, int(np.count_nonzero(late))
         self.summary = s._replace(
             observations=s.observations + len(late) - missing - behind,
             missing=s.missing + missing,

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from volatilis.estimation.laws import at_least
+from volatilis._core.counts import at_least
 from volatilis.families._observations import noise_scale
 
 PERIODS = (360.0, 2.0 * math.pi, 180.0, math.pi, 24.0)
@@ -49,10 +49,19 @@ def filled(values: np.ndarray) -> float | None:
     return next((period for period in PERIODS if values.size and _fill(values, period)), None)
 
 
+def may_wrap(lowest: float, highest: float) -> bool:
+    """Whether numbers from the lowest to the highest reach nearly round a circle, and no further."""
+    return any(_starts(lowest, highest, period) for period in PERIODS)
+
+
+def _starts(lowest: float, highest: float, period: float) -> list[float]:
+    """Where a circle may begin that they reach nearly round."""
+    starts = [start for start in (0.0, -0.5 * period) if lowest >= start and highest <= start + period]
+    return starts if highest - lowest >= REACH * period else []
+
+
 def _fill(values: np.ndarray, period: float) -> bool:
-    if np.ptp(values) < REACH * period:
-        return False
-    starts = [start for start in (0.0, -0.5 * period) if values.min() >= start and values.max() <= start + period]
+    starts = _starts(float(values.min()), float(values.max()), period)
     return any(np.unique(_sector(values, start, period)).size >= LEAST for start in starts)
 
 
