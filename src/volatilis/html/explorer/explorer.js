@@ -60,7 +60,7 @@ function groupsNow(table) {
 function trouble(error) {
   // What is said where something cannot be computed; any other error is a mistake of this page.
   if (error instanceof TableError) return error.message;
-  if (error instanceof TooSlow) return `${PAGE.learners[error.message].title} takes longer than ${PATIENCE / 1000} seconds on so many rows. Choose Merge with 20 hypotheses, which comes close to exact inference, or fewer hypotheses; the command "volatilis run" has no such limit.`;
+  if (error instanceof TooSlow) return `${PAGE.learners[error.message].title} takes longer than ${patience / 1000} seconds on so many rows. Choose Merge with 20 hypotheses, which comes close to exact inference, or fewer hypotheses; the command "volatilis run" has no such limit.`;
   if (error instanceof WebAssembly.RuntimeError || error instanceof RangeError) return `These parameters cannot be computed (${error.message}); move them back.`;
   throw error;
 }
@@ -68,7 +68,7 @@ function trouble(error) {
 function refresh() {
   const start = performance.now();
   let failed = "";
-  deadline = start + PATIENCE;
+  deadline = start + patience;
   try {
     view = compute();
   } catch (error) {
@@ -280,5 +280,5 @@ async function start() {
 }
 
 // For the console, and for tests: the same functions that the page itself uses
-globalThis.explorer = { state, update, refresh, applyPreset, useTable, resultTable, PAGE, runOnce, generatorKey, seedWords, sampleWorld, completeWorld, asPython: () => asPython(view), asCommand: () => asCommand(view), memory: () => memory, view: () => view, timing: () => ({ ...timing }) };
+globalThis.explorer = { state, update, refresh, applyPreset, useTable, resultTable, PAGE, runOnce, generatorKey, seedWords, sampleWorld, completeWorld, asPython: () => asPython(view), asCommand: () => asCommand(view), memory: () => memory, view: () => view, timing: () => ({ ...timing }), waitAtMost: (milliseconds) => { patience = milliseconds; } };
 start();

@@ -1,11 +1,11 @@
 // The compiled learners: their memory, their arguments as rows of 8-byte words, and a run of one of them over a sequence.
 const PAGE = JSON.parse(document.getElementById("explorer-data").textContent);
 const OBSERVE = 0, ELAPSE = 1, SKIP = 2, RESET = 4;
-const PATIENCE = 4000, STRETCH = 256; // milliseconds for all learners of a picture; steps between two looks at the clock
+const STRETCH = 256; // steps between two looks at the clock
 const VIEWS = { f8: Float64Array, i8: BigInt64Array, u8: BigUint64Array, u1: Uint8Array };
 
 class TooSlow extends Error {}
-let deadline = Infinity;
+let patience = 4000, deadline = Infinity; // milliseconds for all learners of a picture
 
 class Memory {
   // One memory for all; `clear` gives everything back at once.
