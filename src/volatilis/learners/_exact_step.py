@@ -18,7 +18,7 @@ from volatilis.learners._recent_kept import N
 from volatilis.special import exp, log
 
 UNSEEN = 1e-4  # where one of the two would weigh less than this, the other stands for both
-NEAR = 1e-5  # where merging the two would cost less than this (see Merge), they are merged at once
+NEAR = 1e-3  # where merging the two would cost less than this (see Merge), they are merged at once: it loses nothing
 
 
 @compiled_function
