@@ -223,3 +223,41 @@ def test_a_response_that_cannot_be_simulated_is_told_before_the_work(tmp_path: p
     said = refused(volatilis("recover", table, "--family", FAMILY_TEXT, "--learner", "varsmile:m=free", *own_response))
     assert "Careful cannot be simulated: give it a method draw(self, moment, rng)" in " ".join(said.split())
     assert "fits" not in said
+
+
+@pytest.mark.parametrize("learner", ["varsmile:m=free", "forgetful:share=free"])
+def test_fit_and_compare_take_a_family_that_has_no_predictive_cdf(learner: str, tmp_path: pathlib.Path) -> None:
+    rng = np.random.default_rng(0)
+    rows = [f"{person},{rng.geometric(0.3) - 1},{rng.uniform():.3f}" for person in ("a", "b") for _ in range(60)]
+    table = tmp_path / "people.csv"
+    table.write_text("\n".join(["subject,outcome,prediction", *rows]), encoding="utf-8")
+    own = ("--own", OWN, "--family", "geometric:a=2", "--starts", "1", "--workers", "1")
+    fit = volatilis("fit", table, *own, "--learner", learner, "--out", tmp_path / "fits.csv")
+    compare = volatilis(
+        "compare", table, *own, "--learner", learner, "--learner", "leaky:omega=free", "--out", tmp_path / "c.csv"
+    )
+    assert (fit.exit_code, compare.exit_code) == (0, 0), fit.output + compare.output
+
+
+def test_what_no_learner_can_mean_is_refused() -> None:
+    class Twice(NamedTuple):  # forgets half of what it knows, and says that it forgets 1.7
+        family: own.AnyFamily
+        share: own.Probability
+
+        def update(self, state: Any, y: Any) -> own.Info:
+            family, pi, i = self.family, state.beliefs, state.i
+            log_p, log_p_0 = family.log_predictive(pi, i, y), family.log_prior_predictive(state.pi_0, y)
+            self.elapse(state)
+            family.absorb(pi, i, y)
+            return own.Info(log_p, log_p_0, 1.7)
+
+        def elapse(self, state: Any) -> None:
+            own.relax(self.family, state, 0.5)
+
+        @own.python_only
+        def change_probability(self) -> float:
+            return 0.5
+
+    learner = own.learner_with_one_belief(Twice)(vl.Gaussian(1.0), 0.5)
+    with pytest.raises(ValueError, match=r"Twice gives an adaptation rate of 1.7: it must lie from 0 to 1"):
+        vl.run(learner, [0.1, 0.2])

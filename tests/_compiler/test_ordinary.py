@@ -17,7 +17,7 @@ MOVED = """
     from numba.core import codegen
     from volatilis._compiler import cache
 
-    cache.TESTED = (cache.TESTED[0], "0.99.0")
+    cache.TESTED = ("0.62.99", "0.99.0")  # not the one that is installed
     codegen.Renamed = codegen.CPUCodeLibrary
     del codegen.CPUCodeLibrary
 """

@@ -61,3 +61,49 @@ def test_people_of_all_kinds_are_not_called_so(person: str, tmp_path: pathlib.Pa
     people(tmp_path / "people.csv", SAME_SCALE[person])
     done = volatilis("fit", tmp_path / "people.csv", *MODEL, "--out", tmp_path / "out.csv")
     assert "another scale" not in done.output
+
+
+def bandit(path: pathlib.Path) -> None:
+    rng, rows = np.random.default_rng(77), []
+    for subject in range(3):
+        p, q = np.array([0.8, 0.2]), np.full(2, 0.5)
+        for _ in range(100):
+            p = rng.random(2) if rng.random() < 0.04 else p
+            arm = int(rng.random() < 1.0 / (1.0 + np.exp(-4.0 * (q[1] - q[0]))))
+            paid = int(rng.random() < p[arm])
+            q[arm] += 0.3 * (paid - q[arm])
+            rows.append([subject, arm, paid, *(paid if arm == one else np.nan for one in (0, 1))])
+    pd.DataFrame(rows, columns=["subject", "choice", "reward", "r0", "r1"]).to_csv(path, index=False)
+
+
+ARMS = ("--family", "bernoulli", "--response-column", "choice", "--response", "arms:beta=free", "--starts", "1", "--workers", "1")
+
+
+@pytest.mark.parametrize(
+    ("contexts", "outcome", "words"),
+    [
+        (2, "reward", None),
+        (2, "r0,r1", None),
+        (3, "reward", "nobody chose arm 2 of 3 (counted from 0) in 300 choices"),
+        (2, "r1,r0", "0 of 300 choices have an outcome"),
+    ],
+)
+def test_arms_that_nobody_chose_and_choices_without_outcomes(
+    contexts: int, outcome: str, words: str | None, tmp_path: pathlib.Path
+) -> None:
+    bandit(tmp_path / "bandit.csv")
+    learner = f"per-context:varsmile:m=free;contexts={contexts}"
+    model = (*ARMS, "--outcome", outcome, "--missing", "elapse", "--learner", learner, "--out", tmp_path / "out.csv")
+    done = volatilis("fit", tmp_path / "bandit.csv", *model)
+    assert done.exit_code == 0, done.output
+    assert (words in done.stderr) if words else "warning" not in done.stderr
+
+
+def test_models_that_predict_no_better_than_a_constant(tmp_path: pathlib.Path) -> None:
+    people(tmp_path / "people.csv", lambda given: np.random.default_rng(5).uniform(0.0, 300.0, given.size))
+    two = (*MODEL, "--learner", "leaky:omega=free", "--out", tmp_path / "out.csv")
+    done = volatilis("compare", tmp_path / "people.csv", *two)
+    assert "varsmile: fits of 3 of 3 people have warnings (predicts the responses no better than a constant: 3" in done.output
+    assert "No model predicts most people better than a constant does" in done.output
+    people(tmp_path / "people.csv", lambda given: given)
+    assert "constant" not in volatilis("compare", tmp_path / "people.csv", *two).output

@@ -206,9 +206,39 @@ def test_one_sequence_among_many() -> None:
 
 
 def test_too_few_observations_say_nothing() -> None:
-    found = vl.check(vl.Merge(vl.Gaussian(1.0), 0.1, 5), [1e6] * 10)
+    found = vl.check(vl.Merge(vl.Gaussian(1.0), 0.1, 5), [3.0] * 10)
     assert found.fits
     assert "10 observations are too few" in str(found)
+
+
+def test_but_where_the_prior_expects_nothing_like_them_few_are_enough() -> None:
+    found = vl.check(vl.Merge(vl.Gaussian(1.0), 0.1, 5), [1e6] * 10)
+    assert [misfit.kind for misfit in found.misfits] == ["prior"]
+    for seed in range(200):  # one in 500 sets at most, each of which may find the prior alone
+        y = vl.ChangingEnvironment(vl.Gaussian(1.0), 0.1).sample(10, seed=seed).y
+        assert vl.check(vl.Merge(vl.Gaussian(1.0), 0.1, 5), y).fits
+
+
+def test_counts_that_vary_less_than_counts_of_events() -> None:
+    y = np.round(20 + 0.3 * np.random.default_rng(15).normal(size=400)).astype(int)
+    (misfit,) = vl.check(vl.Merge(vl.Poisson(1.0, 0.05), 0.005, n=10), y).misfits
+    assert misfit.kind == "too wide"
+    assert "vary less" in misfit.remedy
+
+
+@pytest.mark.parametrize(
+    ("family", "y"),
+    [
+        (vl.Categorical(7, s=50.0), np.random.default_rng(0).choice(7, 300, p=[0.9, *[0.1 / 6] * 6])),
+        (vl.Bernoulli(50.0, 50.0), np.random.default_rng(0).binomial(1, 0.05, 300)),
+        (vl.Bernoulli(50.0, 50.0), np.random.default_rng(0).binomial(1, 0.05, 1000)),
+        (vl.transitions(3), np.array([0, 1, 2] * 60)),
+    ],
+)
+def test_priors_of_symbols_that_are_too_strong_have_weaker_ones_as_the_remedy(family: Any, y: np.ndarray) -> None:
+    (misfit,) = vl.check(vl.Merge(family, 0.02, n=10), y).misfits
+    assert "nothing is wrong" in misfit.remedy
+    assert "With s=" in misfit.remedy or "With a=" in misfit.remedy
 
 
 def test_a_family_without_a_distribution_function_is_told_so() -> None:

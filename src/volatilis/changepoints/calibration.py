@@ -7,6 +7,7 @@ did not choose the threshold, with its interval. What a log is too short for is 
 from __future__ import annotations
 
 import os
+import warnings
 from typing import NamedTuple
 
 import numpy as np
@@ -28,7 +29,7 @@ from volatilis.families import Gaussian
 from volatilis.learners import Merge
 from volatilis.learners._base import Learner
 from volatilis.running import run
-from volatilis.running.arguments import Seed, checked_learner, labelled
+from volatilis.running.arguments import ModelMismatchWarning, Seed, checked_learner, labelled
 
 WITHIN, OFTEN = (400, 200), 2e-3  # of the newest observations; 200 for alarms that may come more often than that
 MOST = 0.1  # false alarms per observation
@@ -187,7 +188,9 @@ def _by_quantiles(
         )
     for tried, factor in candidates(learner):
         if factor > 1.0:
-            values = statistics_of(tried, rule, log, seed)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ModelMismatchWarning)  # it was told with the learner's own noise
+                values = statistics_of(tried, rule, log, seed)
         chosen = rule_for(rule, [values], target)
         if rule.statistic != "log_bayes_factor_surprise" and chosen.threshold > LARGEST:
             continue

@@ -6,6 +6,7 @@ the statistic is back at a level that it is at or below nine tenths of the time 
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 
 import numpy as np
@@ -14,7 +15,7 @@ from volatilis._core.seeds import seed_sequence
 from volatilis.changepoints.alarms import AlarmRule, KeyedAlarms, Rate
 from volatilis.learners._base import Learner
 from volatilis.running import run
-from volatilis.running.arguments import Seed
+from volatilis.running.arguments import ModelMismatchWarning, Seed
 
 FEW, ALARMS = 400, 1_600  # simulated false alarms, at least and where that is soon done: standard errors of 5 and 2.5 %
 LEAST, SOON, MOST = 400_000, 4_000_000, 20_000_000  # simulated observations
@@ -54,7 +55,9 @@ def simulate(
     for child in seed.spawn(-(-count // length)):
         rng = np.random.default_rng(child)
         y = family.sample_observations(family.sample_parameter(rng) if theta is None else theta, length, rng)
-        result.append(statistics_of(learner, rule, y, child))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ModelMismatchWarning)  # what the log's level contradicts was told of the log
+            result.append(statistics_of(learner, rule, y, child))
     return result
 
 
@@ -100,7 +103,10 @@ def _lowest(levels: np.ndarray, alarms: Callable[[float], int], allowed: float) 
             break
         high, step, most = low, 2 * step, max(most, count)
     else:
-        raise CalibrationError(f"no threshold gives {allowed:.0f} alarms: at most about {most} begin, whatever the threshold")
+        raise CalibrationError(
+            f"no threshold gives {allowed:.0f} alarms: at most about {most} begin, whatever the threshold; ask for fewer, or "
+            "look whether the learner expects such observations (volatilis environment)"
+        )
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if alarms(float(levels[middle])) > allowed else (low, middle)

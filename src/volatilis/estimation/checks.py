@@ -192,7 +192,7 @@ def check_model(
     p_cs = P_CS if p_c is None else tuple(np.atleast_1d(np.asarray(p_c, dtype=float)))
     base = best(family, p_cs, data)
     seen = int(sum(one.n for one in base.sums)) // family.coordinates()
-    misfits = _misfits(family, data, base, alpha) if seen >= laws.FEWEST else ()
+    misfits = _misfits(family, data, base, alpha) if seen >= laws.FEWEST else _misfits_of_few(family, data, base, alpha)
     if len(kept) < len(first):
         misfits = tuple(_of_all(misfit, first, kept) for misfit in misfits)
     return Check(misfits, family, base.p_c, seen, base.errors)
@@ -212,6 +212,12 @@ def _misfits(family: Family, data: Sequences, base: Measured, alpha: float) -> t
     if not deviations and prior is None:
         return misfits_by_wager(family, base.p_c, data, alpha)
     return tuple(misfit._replace(sequences=concerned) for misfit in explain(base, data, deviations, prior, alpha))
+
+
+def _misfits_of_few(family: Family, data: Sequences, base: Measured, alpha: float) -> tuple[Misfit, ...]:
+    """A few observations say nothing about a law, but they may lie where the prior expects none."""
+    prior = _prior(family, data, alpha) if base.total().n else None
+    return () if prior is None else tuple(explain(base, data, [], prior, alpha))
 
 
 def _of_all(misfit: Misfit, first: Sequence[int], kept: Sequence[int]) -> Misfit:

@@ -71,7 +71,7 @@ def explain(base: Measured, data: Sequences, deviations: list[Deviation], prior:
     misfits = [] if prior is None else [_misfit(prior, base, data, nearer)]
     numbers = {one.kind: one for one in (*left, *deviations)}  # those of the model itself, where it has them
     fault = numbers[_fault(left, deviations)]
-    if fault.kind not in (laws.AUTOCORRELATED, laws.TREND, laws.DRIFT) and _are_counts(family):
+    if fault.kind not in (laws.AUTOCORRELATED, laws.TREND, laws.DRIFT, laws.WIDE) and _are_counts(family):
         fault = fault._replace(kind=laws.OVERDISPERSED)
     return [*misfits, _misfit(fault, base, data, _other_family(fault, family))]
 
@@ -134,8 +134,12 @@ def _are_positive(family: Family) -> bool:
 def _other_family(fault: Deviation, family: Family) -> str:
     accepted = family.accepted_numbers()
     whole = accepted is not None and accepted.whole and not _are_counts(family)
-    if fault.kind in (laws.AUTOCORRELATED, laws.DRIFT):
+    if fault.kind in (laws.AUTOCORRELATED, laws.DRIFT) or (whole and fault.kind == laws.TREND):
         other = _with_more_past(family, whole)
+    elif whole and fault.kind not in (laws.TAILS, laws.BACK):
+        other = "none here; a prior of another strength (s, or a and b), or a family of one's own"
+    elif fault.kind == laws.WIDE and _are_counts(family):
+        other = "gaussian, for numbers that vary less than counts of events do"
     elif fault.kind == laws.TREND:
         other = f"{_with_more_past(family, whole)}; where the noise is skewed and the numbers positive, take logarithms"
     elif fault.kind == laws.SHAPE or (fault.kind in (laws.NARROW, laws.WIDE) and _are_positive(family)):

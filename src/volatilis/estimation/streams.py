@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from volatilis.estimation import laws
 from volatilis.estimation.checks import ALPHA, Check, change_probabilities, changes_apart, check_model
 from volatilis.estimation.environment import kind_of
 from volatilis.estimation.estimate import estimate
@@ -22,7 +23,7 @@ from volatilis.running.grid_ends import weighed
 
 LOOKS = (256, 1024, 4096)
 KEYS = 64  # that a stretch has at most: the first that come
-ENOUGH = 100  # observations at the end of a stream
+ENOUGH, FEW = 100, 10  # observations at the end of a stream; and those that say only whether the prior is far off
 LONG_GAP = 64  # steps without a line
 FURTHEST = 20  # looks that are told apart in their level
 
@@ -73,12 +74,15 @@ class StreamCheck:
 
     def at_the_end(self) -> list[str]:
         """What the rest says, where there is enough of it."""
-        return self._look() if self._can and self._kept >= ENOUGH and self._kept > self._last_look() else []
+        if not self._can or self._kept < FEW or self._kept <= self._last_look():
+            return []
+        return self._look(None if self._kept >= ENOUGH else laws.PRIOR)
 
     def _last_look(self) -> int:
         return ([0, *LOOKS])[len(LOOKS) - len(self._due)]
 
-    def _look(self) -> list[str]:
+    def _look(self, only: str | None = None) -> list[str]:
+        """At what is kept; `only` one kind of misfit."""
         numbers, values, events = (np.concatenate(arrays) for arrays in zip(*self._parts, strict=True))
         order = np.argsort(numbers, kind="stable")
         cuts = np.flatnonzero(np.diff(numbers[order])) + 1
@@ -91,7 +95,7 @@ class StreamCheck:
             check = check_model(self._family, sequences, self._p_c, steps, level)
         if self._learned and check.misfits:
             check = _with_own_parameters(self._family, sequences, steps, level)
-        new = [misfit for misfit in check.misfits if misfit.kind not in self._told]
+        new = [misfit for misfit in check.misfits if misfit.kind not in self._told and only in (None, misfit.kind)]
         self._told.update(misfit.kind for misfit in new)
         of = f"{len(sequences)} keys" if len(sequences) > 1 else "the stream"
         looked = f"({check.observations:,} observations of {of} were looked at; said once)"

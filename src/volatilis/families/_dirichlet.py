@@ -6,6 +6,8 @@ where the readouts would need three for each category.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from volatilis._compiler.registry import compiled_function
@@ -167,3 +169,15 @@ def dirichlet_divergence(beliefs: Beliefs, i: int, others: Beliefs, j: int) -> f
     log_norm, apart = dirichlet_divergence_parts(beliefs, i, others, j)
     log_norm_j, _ = dirichlet_divergence_parts(others, j, beliefs, i)
     return log_norm_j - log_norm + apart
+
+
+def plausible_count(k: int, sequences: Sequence[np.ndarray]) -> float:
+    """The prior's pseudo-count of each of k symbols that these sequences suggest, roughly: 1, or less where some are rare.
+
+    Two observations of one level p are alike with probability E[sum of p_k^2] = (s + 1) / (k s + 1). Levels that change, or a
+    chain, make pairs of a sequence less alike than that, so 1 is the most.
+    """
+    counts = [np.bincount(one, minlength=k).astype(float) for one in sequences]
+    pairs = sum(float(one.sum() * (one.sum() - 1.0)) for one in counts)
+    alike = (sum(float(np.sum(one * (one - 1.0))) for one in counts) + 1.0) / (pairs + 2.0)
+    return float(np.clip((1.0 - alike) / max(k * alike - 1.0, 1e-3), 0.02, 1.0))

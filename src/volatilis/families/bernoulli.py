@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from volatilis.families._dirichlet import (
     dirichlet_divergence,
     dirichlet_divergence_parts,
     merge_dirichlets,
+    plausible_count,
     set_total,
     share,
     weighted_shares,
@@ -165,6 +167,12 @@ class Bernoulli(FamilyTuple):
     @python_only
     def observations(self, ys: object) -> tuple[np.ndarray, np.ndarray]:
         return whole_observations("Bernoulli", ys, lambda v: (v == 0) | (v == 1), "0 or 1")
+
+    @python_only
+    def plausible(self, sequences: Sequence[np.ndarray]) -> Bernoulli:
+        """With the mean of all, and as much weight as how often two are alike suggests."""
+        mean, weight = float(np.concatenate(sequences).mean()), 2.0 * plausible_count(2, sequences)
+        return Bernoulli(weight * float(np.clip(mean, 0.01, 0.99)), weight * float(np.clip(1.0 - mean, 0.01, 0.99)))
 
     @python_only
     def accepted_numbers(self) -> AcceptedNumbers:

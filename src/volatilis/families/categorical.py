@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from volatilis.families._dirichlet import (
     dirichlet_divergence,
     dirichlet_divergence_parts,
     merge_dirichlets,
+    plausible_count,
     set_total,
     share,
     share_variance,
@@ -155,6 +157,10 @@ class Categorical(FamilyTuple):
     @python_only
     def observations(self, ys: object) -> tuple[np.ndarray, np.ndarray]:
         return whole_observations("Categorical", ys, lambda v: (v >= 0) & (v < self.k), f"a category from 0 to {self.k - 1}")
+
+    @python_only
+    def plausible(self, sequences: Sequence[np.ndarray]) -> Categorical:
+        return Categorical(self.k, plausible_count(self.k, sequences))
 
     @python_only
     def accepted_numbers(self) -> AcceptedNumbers:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from volatilis._compiler.registry import python_only
 from volatilis._core.fields import Rule, derived, whole_number
 from volatilis.families._base import AcceptedNumbers
 from volatilis.families._chains import ChainTuple, chain
+from volatilis.families._dirichlet import plausible_count
 from volatilis.families._kinds import AnyFamily, FamilyRecord
 from volatilis.families._observations import whole_observations
 from volatilis.families.categorical import Categorical, SymbolCount
@@ -66,6 +68,15 @@ class Transitions(ChainTuple):
     @python_only
     def observations(self, ys: object) -> tuple[np.ndarray, np.ndarray]:
         return whole_observations("Transitions", ys, lambda v: (v >= 0) & (v < self.k), f"a whole number from 0 to {self.k - 1}")
+
+    @python_only
+    def plausible(self, sequences: Sequence[np.ndarray]) -> Transitions:
+        """From what came after each row of `order` symbols."""
+        after: dict[tuple[int, ...], list[int]] = {}
+        for one in sequences:
+            for t in range(self.order, len(one)):
+                after.setdefault(tuple(one[t - self.order : t].tolist()), []).append(int(one[t]))
+        return transitions(self.k, plausible_count(self.k, [np.array(symbols) for symbols in after.values()]), self.order)
 
     @python_only
     def accepted_numbers(self) -> AcceptedNumbers:

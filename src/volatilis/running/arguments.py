@@ -11,6 +11,7 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
+from volatilis.families._base import Family, prior_beliefs
 from volatilis.families.contaminated import Contaminated
 from volatilis.learners._base import Learner, State
 from volatilis.learners._kinds import RECORDS
@@ -122,7 +123,7 @@ def _reset_positions(reset: npt.ArrayLike, length: int, where: str) -> np.ndarra
 # --- a model that is far from the observations -------------------------------------------------------------------------------
 
 FEWEST, MANY = 30, 0.02  # observations that say something, and a share of them that outliers are not
-IMPOSSIBLE = 1e-5
+IMPOSSIBLE, RARE = 1e-5, 1e-6
 LOOKED_AT = 10_000  # observations that may look like angles
 MOST_TURNS = 3.0  # periods over which angles reach: more, and the period is perhaps another
 
@@ -142,6 +143,10 @@ def warn_of_mismatch(
     more than 2 % are there in at most 1 of 2,000 data sets (Markov's inequality, whatever the changes). `outlying` is the
     probability that an observation is an outlier, where the family has some: it is above one half at most at a rate of 2 p_o.
     """
+    if values.shape[0] < FEWEST:
+        few = _said_of_few(learner.family, values[~absent])
+        if few is not None:
+            warn(few)
     if values.shape[0] < FEWEST or not log_p_0.size:
         return
     family, seen = learner.family, learner.family.as_observed(values)[~absent]
@@ -181,6 +186,26 @@ def warn_of_mismatch(
                 f"which {family!r} expects {family.p_o:.3g}: what it believes rests on the rest; volatilis.check(learner, y) "
                 "says what would mend it"
             )
+
+
+def _said_of_few(family: Family, values: np.ndarray) -> str | None:
+    """Of few single numbers the outermost, by their place in what the prior predicts: 30 of the model are beyond one in a million
+    in 1 of 30,000 data sets."""
+    if values.ndim != 1 or not values.size or family.memory_size() or family.lacks("predictive_cdf"):
+        return None
+    if math.isfinite(family.circumference()):  # no place on a circle is far from all others
+        return None
+    pi_0 = prior_beliefs(family)
+    with np.errstate(all="ignore"):
+        for y in (values.min(), values.max()):
+            place = family.predictive_cdf(pi_0, 0, y.item(), 0, 0.5, family.mean(pi_0, 0, 0))
+            if 2.0 * min(place, 1.0 - place) < RARE:
+                return (
+                    f"the prior is contradicted: {y:.5g} among {values.size} observations lies where the prior of {family!r} "
+                    "expects less than 1 in 1,000,000; give a prior that expects such observations (vl.estimate finds one, from "
+                    "more of them)"
+                )
+    return None
 
 
 def _box(seen: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

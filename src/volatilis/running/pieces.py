@@ -14,6 +14,8 @@ from volatilis.running.arguments import with_recent
 from volatilis.running.drivers import OBSERVE, RESET, Array, Outputs, advance, outputs
 from volatilis.surprise import Divergence
 
+ROUNDED = 1e-9
+
 
 class ReadoutPieces:
     """What follows from the update itself. `advance` goes on where the last piece ended."""
@@ -23,6 +25,7 @@ class ReadoutPieces:
     ) -> None:
         self._learner, self._wanted, self._asked = learner, wanted, (within is not None, onset)
         self._state = learner.init(key) if within is None else with_recent(learner, learner.init(key), within)
+        self._is_own = is_own(learner)
 
     def advance(self, values: np.ndarray, events: np.ndarray) -> Outputs:
         learner, size = self._learner, self._learner.family.size()
@@ -34,12 +37,35 @@ class ReadoutPieces:
                 Call(drivers.run_sequence, learner, self._state, values, events, progress, out, release_gil=True)()
             else:
                 Call(drivers.run_observations, learner, self._state, values, progress, out, release_gil=True)()
+        if self._is_own:
+            check_possible(learner, out)
         return out._replace(means=out.means.reshape(-1, size), variances=out.variances.reshape(-1, size))
 
     def shares(self) -> np.ndarray:
         """The weights of the values of a learner that weighs parameters, now, a row for each context; none for any other."""
         shares = self._state.kept_arrays().get("shares")
         return np.zeros((0, 0)) if shares is None else np.atleast_2d(shares).copy()
+
+
+def is_own(learner: Learner) -> bool:
+    """Whether the learner, or its family, is the user's own."""
+    return any(type(one).__module__.partition(".")[0] != "volatilis" for one in (learner, learner.family))
+
+
+def check_possible(learner: Learner, out: Outputs) -> None:
+    """Refuse what no learner can mean. Raises ValueError."""
+    for values, low, high, what, whose in (
+        (out.gamma, -ROUNDED, 1.0 + ROUNDED, "an adaptation rate", learner),
+        (out.variances, -ROUNDED * float(np.nanmax(np.abs(out.variances), initial=0.0)), np.inf, "a variance", learner.family),
+    ):
+        bad = np.flatnonzero((values < low) | (values > high))
+        if bad.size:
+            must = (
+                "it must lie from 0 to 1; look at what update returns"
+                if whose is learner
+                else "it cannot be negative; look at variance"
+            )
+            raise ValueError(f"{type(whose).__name__} gives {what} of {values.ravel()[bad[0]]:.4g}: {must}")
 
 
 class Divergences:
@@ -96,6 +122,8 @@ class ManyReadouts:
         out, progress = outputs(count, size, self._wanted), np.array([0, count])
         arguments = (np.arange(count), places, values, events.astype(np.int64), progress, out)
         Call(drivers.run_keyed, self._learner, self._states, *arguments, release_gil=True)()
+        if is_own(self._learner):
+            check_possible(self._learner, out)
         return out._replace(means=out.means.reshape(-1, size), variances=out.variances.reshape(-1, size))
 
 

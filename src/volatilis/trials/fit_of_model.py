@@ -9,6 +9,7 @@ import numpy as np
 from volatilis.estimation import Check, check_model
 from volatilis.estimation.checks import change_probabilities, changes_apart
 from volatilis.estimation.models import MOST, described
+from volatilis.estimation.proper import improper
 from volatilis.estimation.weighed import check_weighed
 from volatilis.families._base import Family
 from volatilis.learners._base import Learner
@@ -49,6 +50,10 @@ class FitOfModel:
             models.setdefault(tuple(map(id, learners[key])), []).append(key)
         texts: dict[str, str] = {}
         for keys in models.values():
+            family, values = learners[keys[0]][0].family, [values for key in keys for values, _ in self._pieces[key]]
+            wrong = improper(family, np.concatenate(values))
+            if wrong is not None:
+                texts.setdefault(wrong, wrong)
             for check in self._checks(keys, learners[keys[0]]):
                 for misfit in check.misfits:
                     names = [shown(self._inputs.by, keys[i]) for i in misfit.sequences]

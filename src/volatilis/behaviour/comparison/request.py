@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,6 +14,7 @@ import numpy as np
 from volatilis._core.terminal import console_of, plain, table
 from volatilis.behaviour.comparison.criteria import Comparison, Group, check_criterion, compare, dataset, group
 from volatilis.behaviour.doubts import people_of
+from volatilis.behaviour.fitting.baseline import NO_BETTER
 from volatilis.behaviour.fitting.fit import Fit
 from volatilis.behaviour.fitting.jobs import Failure, FitOptions
 from volatilis.behaviour.models import models_of
@@ -245,6 +247,7 @@ def _notes(comparison: Comparison, group: Group) -> list[str]:
         )
         why = "" if kind == "blocks" else ", since there is one block"
         notes.append(f"Cross-validation of {whose}: {number} folds made of {kind}{why}.")
+    notes += _of_fits(comparison)
     failed = {(one.person, one.label) for one in comparison.failures}
     pairs = [(i, k) for i in range(len(comparison.persons)) for k in range(len(comparison.models))]
     flat = [pair for pair in pairs if np.isnan(comparison.scores["laplace"][pair])]
@@ -253,6 +256,25 @@ def _notes(comparison: Comparison, group: Group) -> list[str]:
         where = ", ".join(f"{comparison.persons[i]} ({comparison.models[k]})" for i, k in flat[:SHOWN])
         why = "the maximum of the posterior is at a bound, or its curvature there is not positive definite"
         notes.append(f"No Laplace evidence ({why}): {where}{_more(flat)}.")
+    return notes
+
+
+def _of_fits(comparison: Comparison) -> list[str]:
+    """What the fits of each model warn of most: the best of models that all fail is no good model."""
+    counts = {label: Counter[str]() for label in comparison.models}
+    warned, fits = Counter[str](), [one for by_model in comparison.fits for one in by_model if isinstance(one, Fit)]
+    for one in fits:
+        warned[one.label] += bool(one.warnings)
+        counts[one.label].update(one.warnings)
+    people = Counter(one.label for one in fits)
+    notes = [
+        f"{label}: fits of {warned[label]} of {people[label]} people have warnings "
+        f"({', '.join(f'{text}: {count}' for text, count in counts[label].most_common(3))})."
+        for label in comparison.models
+        if warned[label]
+    ]
+    if all(2 * counts[label][NO_BETTER] > people[label] for label in comparison.models):
+        notes.append("No model predicts most people better than a constant does: which one is best says little about learning.")
     return notes
 
 

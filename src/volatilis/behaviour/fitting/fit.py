@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from volatilis.behaviour.fitting.baseline import warnings_of_responses
 from volatilis.behaviour.fitting.parameters import WHOLE, AnyPrior, Searched, Unit, resolved, searched
 from volatilis.behaviour.fitting.search import Objective, descend, least, to_search
 from volatilis.behaviour.models import Model
@@ -128,16 +129,9 @@ def _fit_continuous(
         log_prior=log_prior,
         responses=person.responses,
         evaluations=objective.evaluations,
-        warnings=_warnings(person, warnings_about(free, best, covariance)),
+        warnings=(*warnings_of_responses(model, person, -worth - log_prior), *warnings_about(free, best, covariance)),
         profile=profiled,
     )
-
-
-def _warnings(person: Person, warnings: tuple[str, ...]) -> tuple[str, ...]:
-    given = np.concatenate([part.given[part.scored] for part in person.parts])
-    if given.size > 1 and np.all(given == given[0]):
-        return ("all responses are alike", *warnings)
-    return warnings
 
 
 def intervals(fit: Fit, unit: Unit = Unit(0.0, 1.0), level: float = 0.95) -> dict[str, tuple[float, float, float]]:  # noqa: B008
