@@ -96,7 +96,7 @@ def test_arms_that_nobody_chose_and_choices_without_outcomes(
     model = (*ARMS, "--outcome", outcome, "--missing", "elapse", "--learner", learner, "--out", tmp_path / "out.csv")
     done = volatilis("fit", tmp_path / "bandit.csv", *model)
     assert done.exit_code == 0, done.output
-    assert (words in done.stderr) if words else "warning" not in done.stderr
+    assert (words in done.stderr) if words else "warning:" not in done.stderr
 
 
 def test_models_that_predict_no_better_than_a_constant(tmp_path: pathlib.Path) -> None:
