@@ -136,7 +136,7 @@ def _of_scale(model: Model, persons: Sequence[Person]) -> Doubt | None:
     first = next(iter(doubts))
     return Doubt(
         f"the responses{whom(tuple(doubts))} are on another scale than the outcomes: {doubts[first]}; convert them to "
-        "the outcomes' unit, or name the right columns (--outcome, --prediction)",
+        "the outcomes' unit, or name the right columns (--outcome, --response-column)",
         "scale",
         tuple(doubts),
     )

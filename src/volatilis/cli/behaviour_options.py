@@ -37,7 +37,12 @@ Outcome = Annotated[
         rich_help_panel=COLUMNS,
     ),
 ]
-ResponseColumn = Annotated[str, typer.Option(metavar="COLUMN", help="What the person said or chose.", rich_help_panel=COLUMNS)]
+ResponseColumn = Annotated[
+    str,
+    typer.Option(
+        "--response-column", "--prediction", metavar="COLUMN", help="What the person said or chose.", rich_help_panel=COLUMNS
+    ),
+]
 Prediction = Annotated[
     str,
     typer.Option(
