@@ -107,3 +107,14 @@ def test_models_that_predict_no_better_than_a_constant(tmp_path: pathlib.Path) -
     assert "No model predicts most people better than a constant does" in done.output
     people(tmp_path / "people.csv", lambda given: given)
     assert "constant" not in volatilis("compare", tmp_path / "people.csv", *two).output
+
+
+@pytest.mark.parametrize("family", ["bernoulli", "gaussian:sigma=1"])
+def test_a_person_without_outcomes_and_one_with_a_single_response(family: str, tmp_path: pathlib.Path) -> None:
+    rows = [f"blind,,0.{i % 9}" for i in range(30)] + [f"seeing,{i % 2},0.{i % 9}" for i in range(30)] + ["single,1,0.5"]
+    (tmp_path / "people.csv").write_text("\n".join(["subject,outcome,prediction", *rows]), encoding="utf-8")
+    options = ("--learner", "varsmile:m=free", "--missing", "elapse", "--method", "map", "--starts", "1", "--workers", "1")
+    done = volatilis("fit", tmp_path / "people.csv", "--family", family, *options, "--out", tmp_path / "out.csv")
+    assert done.exit_code == 0, done.output
+    assert "domain error" not in done.output
+    assert set(pd.read_csv(tmp_path / "out.csv").person) >= {"blind", "seeing", "single"}

@@ -66,9 +66,10 @@ def family_of(model: Model, columns: dict[str, float], parts: Sequence[Trials]) 
     free = model.family.free()
     learned = [name for name, _ in model.learner.grids]
     family = inner_family(catalogue.make_family(model.family, {**dict.fromkeys(free, 1.0), **columns}))
-    if not free and not learned:
+    seen = [part.values[part.events % RESET == OBSERVE] for part in parts]
+    if (not free and not learned) or not sum(map(len, seen)):
         return family
-    suggested = family.plausible([part.values[part.events % RESET == OBSERVE] for part in parts])
+    suggested = family.plausible(seen)
     known = {name: float(getattr(suggested, name)) for name in (*free, *learned) if name in getattr(suggested, "_fields", ())}
     inner = inner_family(catalogue.make_family(model.family, {**dict.fromkeys(free, 1.0), **known, **columns}))
     replaced: Family = inner._replace(**{name: known[name] for name in learned if name in known})  # type: ignore[attr-defined]
@@ -169,7 +170,8 @@ def _correlation(a: np.ndarray, b: np.ndarray) -> float:
 
 
 def _some(persons: Sequence[Person]) -> list[Trials]:
-    parts = [part for person in persons for part in person.parts]
+    """The beginnings of those with an outcome."""
+    parts = [part for person in persons for part in person.parts if np.any(part.events % RESET == OBSERVE)]
     data = first_of([part.given for part in parts], [part.events for part in parts], FEW)
     return [part._replace(values=part.values[: len(e)], events=e, given=y) for part, y, e in zip(parts, *data, strict=False)]
 

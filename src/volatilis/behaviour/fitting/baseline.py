@@ -35,4 +35,6 @@ def _constant(model: Model, person: Person, given: np.ndarray) -> float | None:
         return None
     with np.errstate(over="ignore"):
         variance = float(np.var(given))
-    return -0.5 * given.size * (math.log(2.0 * math.pi * variance) + 1.0) - 2.0 if math.isfinite(variance) else None
+    if not 0.0 < variance < math.inf:  # a single response, or numbers whose squares overflow
+        return None
+    return -0.5 * given.size * (math.log(2.0 * math.pi * variance) + 1.0) - 2.0
