@@ -161,7 +161,7 @@ def test_a_forged_state_is_refused() -> None:
         stream.update(value)
     body = state_files.from_bytes(stream.to_bytes(), "it")
     firsts = 7  # of hypotheses, after n, w, how many were noted, the oldest that counts, where it is, how many are known, room
-    sums = firsts + 8 + 8  # of shares, after room for hypotheses and padding
+    sums = firsts + 16 + 8  # of shares, after room for hypotheses and padding
     head = ((0, -1.0), (1, 3.0), (2, 0.5), (2, 1e9), (3, 99.0), (4, 3.0), (5, 2.0), (6, 32.0))
     for place, value in (*head, (firsts, 99.0), (firsts + 1, 0.5), (firsts + 1, 4.0), (sums, -0.1), (sums + 16, -0.1)):
         changed = json.loads(json.dumps(body))

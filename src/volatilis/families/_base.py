@@ -124,7 +124,7 @@ class Family(Protocol):
         """How far apart two beliefs are, in the likelihood's Fisher metric; may be absent."""
 
     def dissimilarities(self, beliefs: Beliefs, w: np.ndarray, n: int, out: np.ndarray) -> None:
-        """The same of columns i and i + 1 by their shares of weight, for i < n - 1."""
+        """The same of columns i and i + 1 by their shares of weight, for i < n - 1; some may not live."""
 
     def divergence(self, beliefs: Beliefs, i: int, others: Beliefs, j: int) -> float:
         """Kullback-Leibler divergence KL[pi_i || pi_j]; may be absent."""

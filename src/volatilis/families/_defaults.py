@@ -72,8 +72,9 @@ class Defaults:
 
     def dissimilarities(self: Family, beliefs: Beliefs, w: np.ndarray, n: int, out: np.ndarray) -> None:
         for i in range(n - 1):
-            both = w[i] + w[i + 1]
-            out[i] = self.dissimilarity(beliefs, i, i + 1, w[i] / both, w[i + 1] / both)
+            both = w[i] + w[i + 1]  # 0 of columns that do not live
+            a = w[i] / both if both > 0.0 else 0.5
+            out[i] = self.dissimilarity(beliefs, i, i + 1, a, w[i + 1] / both if both > 0.0 else 0.5)
 
     def bayes_factor(self: Family, beliefs: Beliefs, i: int, others: Beliefs, j: int, y: Observation) -> float:
         return exp(self.log_predictive(others, j, y) - self.log_predictive(beliefs, i, y))

@@ -12,7 +12,7 @@ import numpy as np
 
 from volatilis._compiler.registry import compiled_function
 from volatilis.families._base import Beliefs
-from volatilis.special import SMALLEST_NORMAL, eight_zeros, largest, log, log_gamma_and_digamma, not_faint, total
+from volatilis.special import SMALLEST_NORMAL, eight_zeros, fma, largest, log, log_gamma_and_digamma, not_faint, total
 
 
 @compiled_function
@@ -47,6 +47,24 @@ def share(beliefs: Beliefs, i: int, row: int) -> float:
 def share_variance(beliefs: Beliefs, i: int, row: int) -> float:
     p = share(beliefs, i, row)
     return p * (1.0 - p) * beliefs.chi[categories(beliefs) + 1, i]
+
+
+@compiled_function
+def mixture_share(beliefs: Beliefs, w: np.ndarray, n: int, row: int, room: np.ndarray) -> float:
+    inverse = categories(beliefs)
+    for i in range(n):
+        room[i] = w[i] * (beliefs.chi[row, i] * beliefs.chi[inverse, i])
+    return total(room, n)
+
+
+@compiled_function
+def mixture_share_variance(beliefs: Beliefs, w: np.ndarray, n: int, row: int, mean: float, room: np.ndarray) -> float:
+    inverse = categories(beliefs)
+    for i in range(n):
+        p = beliefs.chi[row, i] * beliefs.chi[inverse, i]
+        apart = p - mean
+        room[i] = fma(w[i] * apart, apart, w[i] * (p * (1.0 - p) * beliefs.chi[inverse + 1, i]))
+    return total(room, n)
 
 
 @compiled_function

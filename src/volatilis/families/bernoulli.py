@@ -20,6 +20,7 @@ from volatilis.families._dirichlet import (
     dirichlet_divergence,
     dirichlet_divergence_parts,
     merge_dirichlets,
+    mixture_share,
     plausible_count,
     set_total,
     share,
@@ -103,6 +104,9 @@ class Bernoulli(FamilyTuple):
 
     def estimate(self, beliefs: Beliefs, i: int, k: int) -> float:
         return share(beliefs, i, 0)
+
+    def mixture_mean(self, beliefs: Beliefs, w: np.ndarray, n: int, k: int, room: np.ndarray) -> float:
+        return mixture_share(beliefs, w, n, k, room)
 
     def merge(self, beliefs: Beliefs, i: int, j: int, a: float, b: float) -> None:
         """Keeps the pair's mean and variance."""

@@ -20,6 +20,8 @@ from volatilis.families._dirichlet import (
     dirichlet_divergence,
     dirichlet_divergence_parts,
     merge_dirichlets,
+    mixture_share,
+    mixture_share_variance,
     plausible_count,
     set_total,
     share,
@@ -104,6 +106,12 @@ class Categorical(FamilyTuple):
 
     def estimate(self, beliefs: Beliefs, i: int, k: int) -> float:
         return share(beliefs, i, k)
+
+    def mixture_mean(self, beliefs: Beliefs, w: np.ndarray, n: int, k: int, room: np.ndarray) -> float:
+        return mixture_share(beliefs, w, n, k, room)
+
+    def mixture_variance(self, beliefs: Beliefs, w: np.ndarray, n: int, k: int, mean: float, room: np.ndarray) -> float:
+        return mixture_share_variance(beliefs, w, n, k, mean, room)
 
     def merge(self, beliefs: Beliefs, i: int, j: int, a: float, b: float) -> None:
         """Keeps the pair's mean and its total variance, the sum over categories."""

@@ -173,6 +173,15 @@ def hypotheses(family: Family, capacity: int, seed: int) -> Hypotheses:
     )
 
 
+def with_room(family: Family, state: Hypotheses, capacity: int) -> Hypotheses:
+    """The same state with room for more hypotheses."""
+    larger, n = hypotheses(family, capacity, 0), state.weights.size
+    larger.weights[:n], larger.run_lengths[:n] = state.weights, state.run_lengths
+    larger.beliefs.chi[:, :n], larger.beliefs.nu[:n] = state.beliefs.chi, state.beliefs.nu
+    larger.count[:], larger.random[:], larger.memory[:] = state.count, state.random, state.memory
+    return larger._replace(recent=state.recent)
+
+
 @compiled_function
 def knows_nothing(state: Hypotheses) -> bool:
     """Whether the newest hypothesis, the last, has observed nothing."""

@@ -9,7 +9,7 @@ from volatilis._core.fields import Cutoff
 from volatilis.families._base import Observation
 from volatilis.families._kinds import AnyFamily
 from volatilis.learners._exact_step import room_after_step
-from volatilis.learners._hypotheses import NOTHING, Hypotheses, drop_below, hypotheses, move, set_count
+from volatilis.learners._hypotheses import NOTHING, Hypotheses, drop_below, move, set_count, with_room
 from volatilis.learners._kinds import ChangeProbability, HypothesesLearner, LearnerRecord, Style, learner_with_hypotheses
 
 INEXACT = (
@@ -74,11 +74,7 @@ class ExactBayes(HypothesesLearner):
     @python_only
     def grow(self, state: Hypotheses) -> Hypotheses:
         """The same state with twice the room."""
-        larger, n = hypotheses(self.family, 2 * state.weights.size, 0), state.weights.size
-        larger.weights[:n], larger.run_lengths[:n] = state.weights, state.run_lengths
-        larger.beliefs.chi[:, :n], larger.beliefs.nu[:n] = state.beliefs.chi, state.beliefs.nu
-        larger.count[:], larger.random[:], larger.memory[:] = state.count, state.random, state.memory
-        return larger._replace(recent=state.recent)
+        return with_room(self.family, state, 2 * state.weights.size)
 
 
 @compiled_function

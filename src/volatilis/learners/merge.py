@@ -8,7 +8,7 @@ from volatilis._compiler.registry import compiled_function, python_only
 from volatilis.families._base import Observation, in_eights
 from volatilis.families._kinds import AnyFamily
 from volatilis.learners._exact_step import room_after_step
-from volatilis.learners._hypotheses import NOTHING, Hypotheses, drop_below, forget
+from volatilis.learners._hypotheses import NOTHING, Hypotheses, drop_below, forget, hypotheses
 from volatilis.learners._kinds import (
     ChangeProbability,
     HypothesesLearner,
@@ -61,8 +61,19 @@ class Merge(HypothesesLearner):
         merge_nearest(self.family, state, self.n)
 
     @python_only
+    def init(self, seed: int = 0) -> Hypotheses:
+        state = hypotheses(self.family, self._room(), seed)
+        self.restart(state)
+        return state
+
+    @python_only
+    def _room(self) -> int:
+        """So much that the costs of all pairs of neighbours can be computed eight at a time."""
+        return in_eights(max(room_after_step(self.family, self.n), in_eights(self.n) + 1))
+
+    @python_only
     def keep_recent(self, within: int) -> Recent:
-        capacity = in_eights(room_after_step(self.family, self.n))
+        capacity = self._room()
         if self.family.splits():
             return ledger_of_rows(within, capacity, 2 * (self.n + 1))
         return ledger(within, capacity)
@@ -93,13 +104,10 @@ def merge_nearest(family: Observation, state: Hypotheses, n: int) -> None:
 @compiled_function
 def merging_costs(family: Observation, state: Hypotheses) -> None:
     """scratch[i] is what merging hypotheses i and i + 1 costs."""
-    w, cost = state.weights, state.scratch
-    family.dissimilarities(state.beliefs, w, state.count[0], cost)
-    root = math.sqrt(w[0])
-    for i in range(state.count[0] - 1):
-        next_root = math.sqrt(w[i + 1])
-        cost[i] *= root * next_root
-        root = next_root
+    w, cost, pairs = state.weights, state.scratch, family.whole(state.count[0] - 1)  # maybe some of columns that do not live
+    family.dissimilarities(state.beliefs, w, pairs + 1, cost)
+    for i in range(pairs):
+        cost[i] *= math.sqrt(w[i]) * math.sqrt(w[i + 1])
 
 
 @compiled_function

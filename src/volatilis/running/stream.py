@@ -201,7 +201,7 @@ class Stream:
             learner = state_files.from_data(content["learner"])
             stream = cls(learner, missing=content["missing"], within=content.get("within"))
             state, out = state_files.from_data(content["state"]), state_files.from_data(content["out"])
-            state_files.check_state(stream._learner, stream._state, state)
+            state = state_files.checked_state(stream._learner, stream._state, state)
             order = stream._order_in_files()
             if not isinstance(out, np.ndarray) or out.shape != order.shape or out.dtype != np.float64:
                 raise ValueError("its last step is of another size")

@@ -119,7 +119,8 @@ class Runner {
     this.size = PAGE.families[family].size ?? this.categories;
     this.full = record.readouts.includes("gamma");
     this.words = new Words(memory);
-    const most = (learnerValues.n ?? 126) + 2; // where an observation may be an outlier, each hypothesis becomes two
+    // where an observation may be an outlier, each hypothesis becomes two; pairs of neighbours are compared eight at a time
+    const most = learnerValues.n === undefined ? 128 : inEights(learnerValues.n) + 2;
     this.room = PAGE.families[family].splits ? inEights(inEights(2 * most) + most) : inEights(most);
     layTuple(this.words, layout.learner, { ...learnerValues, family: this.fields });
     this.banks = [];
