@@ -166,6 +166,25 @@ def test_a_line_that_fills_0_to_360_is_no_circle() -> None:
         assert wrapping([np.clip(levels + rng.normal(0.0, 8.0, 600), 0.0, 360.0)]) is None
 
 
+def test_a_sensor_that_sticks_is_no_outlier() -> None:
+    y = sampled(vl.Gaussian(1.0, 20.0, 3.0), 0.01, seed=5).y
+    held = np.concatenate([y, np.full(200, 20.37), y])
+    for family in (vl.Gaussian(1.0, 20.0, 3.0), vl.GaussianUnknownVariance(20.0, 1.0, 2.0, 2.0)):
+        (misfit,) = misfits(family, held, 0.01)
+        assert (misfit.kind, misfit.found) == ("stuck", 200.0)
+        assert "200 observations in a row are exactly 20.37, where 0 % of the others" in misfit.message
+        assert "as missing" in misfit.remedy
+    assert [one.kind for one in misfits(vl.Gaussian(1.0, 20.0, 3.0), np.concatenate([y, np.full(9, 20.37)]), 0.01)] != ["stuck"]
+
+
+def test_rounded_numbers_are_no_stuck_sensor() -> None:
+    y = np.random.default_rng(6).normal(20.0, 1.0, 3000)
+    for step in (0.1, 0.5, 1.0, 2.0, 5.0):
+        assert "stuck" not in [one.kind for one in misfits(vl.Gaussian(1.0, 20.0, 3.0), np.round(y / step) * step, 0.01)]
+    slow = np.round(2.0 * np.cumsum(np.random.default_rng(7).normal(0.0, 0.05, 3000))) / 2.0  # half degrees, and calm nights
+    assert "stuck" not in [one.kind for one in misfits(vl.Gaussian(1.0, 0.0, 3.0), slow, 0.01)]
+
+
 def test_degrees_of_few_changes_leave_parts_of_the_circle_empty() -> None:
     rng = np.random.default_rng(0)
     levels = np.array([5.0, 130.0, 350.0, 95.0, 200.0, 3.0, 150.0, 170.0, 110.0, 220.0]).repeat(30)

@@ -80,6 +80,14 @@ def test_later_lines_that_contradict_what_was_learned_are_told_once(tmp_path: pa
     assert "volatilis calibrate" in rings[0]
 
 
+def test_a_sensor_that_sticks_is_named(tmp_path: pathlib.Path) -> None:
+    held = np.concatenate([np.random.default_rng(3).normal(50.0, 2.0, 300), np.full(900, 51.25)])
+    source = written(tmp_path / "in.jsonl", {"held": held})
+    said = watch(source, "--value", "v", "--key", "k", "--family", "gaussian:auto", both=False).stderr
+    assert said.count("observations in a row are exactly 51.25, where 0 % of the others equal the one before") == 1
+    assert "outliers" not in said
+
+
 def test_data_of_the_model_are_not_warned_of(tmp_path: pathlib.Path) -> None:
     """At most 1 of 100 streams may be: none of these 20, with a fixed seed."""
     world = vl.ChangingEnvironment(vl.Gaussian(1.0, 20.0, 6.0), p_c=0.02)

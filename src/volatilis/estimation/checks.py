@@ -13,6 +13,7 @@ from volatilis.estimation.errors import prior_errors
 from volatilis.estimation.laws import Deviation, deviations
 from volatilis.estimation.models import P_CS, Measured, Sequences, as_rows, best, described, first_alike, first_of
 from volatilis.estimation.remedies import Misfit, explain
+from volatilis.estimation.stuck import stuck
 from volatilis.estimation.wagers import misfits_by_wager
 from volatilis.families._base import Family
 from volatilis.families._kinds import RECORDS
@@ -203,6 +204,7 @@ def check_model(
 
 def _misfits(family: Family, data: Sequences, base: Measured, alpha: float) -> tuple[Misfit, ...]:
     strange = _wrong_period(family, data) if _wraps(family) else _angles(family, data)
+    strange = strange or stuck(family, data, alpha)
     if strange is not None:
         return (strange,)  # all else would be said of numbers that are none
     deviations, prior, concerned = base.deviations(alpha), _prior(family, data, alpha), _few_of_many(base, alpha)

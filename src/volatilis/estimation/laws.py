@@ -16,7 +16,7 @@ from volatilis._core.counts import at_least
 NARROW, WIDE, TAILS, AUTOCORRELATED, CHANGES = "too narrow", "too wide", "heavy tails", "autocorrelated", "changes"
 BACK = "outliers"  # changes that are taken back at once
 TREND, DRIFT, SHAPE = "trend", "drift", "shape"
-PRIOR, OVERDISPERSED, ANGLES, GRID = "prior", "overdispersed", "angles", "grid"
+PRIOR, OVERDISPERSED, ANGLES, STUCK, GRID = "prior", "overdispersed", "angles", "stuck", "grid"
 LEVELS = (1e-4, 1e-3, 1e-2)  # of the tails; beyond them, on both sides together, lies this share of the observations
 OUTSIDE = 0.1  # the share outside the central 90 %
 FEWEST = 30  # observations that say anything about a law

@@ -27,7 +27,7 @@ class Misfit(NamedTuple):
     """One way in which a model does not fit.
 
     kind         prior, too narrow, too wide, heavy tails, outliers, overdispersed, autocorrelated, trend, drift, shape, changes
-                 angles or grid
+                 angles, stuck or grid
     message      what was found, in numbers, and what should be
     remedy       which parameter or family would mend it
     found        the number that was found

@@ -14,7 +14,7 @@ from volatilis.estimation.checks import ALPHA, Check, change_probabilities, chan
 from volatilis.estimation.environment import kind_of
 from volatilis.estimation.estimate import estimate
 from volatilis.estimation.models import described
-from volatilis.estimation.remedies import NO_PARAMETERS
+from volatilis.estimation.remedies import NO_PARAMETERS, Misfit
 from volatilis.estimation.weighed import check_weighed
 from volatilis.families._base import Family
 from volatilis.learners._base import Learner
@@ -25,6 +25,7 @@ LOOKS = (256, 1024, 4096)
 KEYS = 64  # that a stretch has at most: the first that come
 ENOUGH, FEW = 100, 10  # observations at the end of a stream; and those that say only whether the prior is far off
 LONG_GAP = 64  # steps without a line
+ESTIMATE = "; volatilis environment estimates such a family, for --environment"
 FURTHEST = 20  # looks that are told apart in their level
 
 
@@ -100,7 +101,11 @@ class StreamCheck:
         of = f"{len(sequences)} keys" if len(sequences) > 1 else "the stream"
         looked = f"({check.observations:,} observations of {of} were looked at; said once)"
         even = "does not fit, even with parameters from these lines" if self._learned else "does not fit"
-        return [f"{described(check.family)} {even}: {misfit} {looked}" for misfit in new]
+        return [f"{described(check.family)} {even}: {misfit} {looked}{self._further(misfit)}" for misfit in new]
+
+    def _further(self, misfit: Misfit) -> str:
+        """Where else to look, of a family that was found from few observations."""
+        return "" if not self._learned or misfit.kind == laws.STUCK else ESTIMATE
 
 
 def _with_gaps(numbers: np.ndarray, values: np.ndarray, events: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

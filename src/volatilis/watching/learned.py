@@ -137,7 +137,7 @@ class Learned:
         for number, check in self._checks.items():
             if at_the_end or number in self._touched:
                 for text in check.at_the_end() if at_the_end else check.misfits():
-                    self._warn(number, f"warning: {text}; volatilis environment estimates such a family, for --environment")
+                    self._warn(number, f"warning: {text}")
         numbers = np.flatnonzero(self._counts[:, 0] >= FEWEST) if at_the_end else np.array(sorted(self._touched), dtype=np.int64)
         due = numbers if at_the_end else numbers[self._counts[numbers, 0] >= self._due[numbers]]
         self._due[due] = 2 * self._counts[due, 0]
