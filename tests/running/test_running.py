@@ -739,6 +739,14 @@ def test_a_number_that_is_not_accepted_is_refused_whatever_its_kind() -> None:
             assert stream.seen == 0
 
 
+def test_several_numbers_at_once_are_refused_in_words() -> None:
+    stream = vl.Stream(vl.VarSMiLe(GAUSSIAN, 0.1))
+    for several in ([1.0], (1.0, 2.0), np.array([1.0]), [[1.0], [1.0, 2.0]]):
+        with pytest.raises(ValueError, match=rf"one number at a time, not {len(several)} in {type(several).__name__}: "):
+            stream.update(several)
+    assert stream.seen == 0
+
+
 def test_whole_numbers_too_large_for_an_integer_and_for_a_float() -> None:
     for y in (2**53 + 1, 2**62 + 1, 2**64 - 1, 2**64 + 1, -(2**63)):
         assert vl.Stream(vl.VarSMiLe(GAUSSIAN, 0.1)).update(y) == vl.Stream(vl.VarSMiLe(GAUSSIAN, 0.1)).update(float(y))

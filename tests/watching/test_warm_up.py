@@ -168,4 +168,5 @@ def test_first_lines_that_do_not_vary_choose_nothing(tmp_path: pathlib.Path) -> 
     source = written(tmp_path / "in.jsonl", {"still": np.array([0.0] * 230 + [0.5] * 20)})
     said = watch(source, "--value", "v", "--key", "k", both=False).stderr
     assert "all of the first 200 observations are 0.0, so their noise is a guess" in said
+    assert "; --family bernoulli:auto is made for 0 and 1, poisson:auto for counts\n" in said
     assert "cannot give" not in said

@@ -232,7 +232,8 @@ class WarmUp(_Fields):
         learner, values = member(state.own, 0), state.buffer
         learned = ", ".join(f"{name} = {value_of(learner, name):.4g}" for name in parameter_places(learner))
         if np.all(values == values[0]):
-            return [f"all of the first {self.lines} observations are {values[0]}, so their noise is a guess: {learned}"]
+            hint = "; --family bernoulli:auto is made for 0 and 1, poisson:auto for counts" if values[0] in (0.0, 1.0) else ""
+            return [f"all of the first {self.lines} observations are {values[0]}, so their noise is a guess: {learned}{hint}"]
         texts = [f"learned from the first {self.lines} observations: {self._family_words(state)}{learned}"]
         vague = [name for name, doubt in zip(parameter_places(learner), state.doubts[1:], strict=True) if doubt]
         if state.doubts[0]:
