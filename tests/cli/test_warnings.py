@@ -13,7 +13,7 @@ from volatilis._core.jobs import Processes
 from volatilis.cli.errors import reported
 
 FAMILY = "contaminated:gaussian:sigma=1,mu_0=50,sigma_0=10;p_o=0.05"
-MODEL = ["--family", FAMILY, "--learner", "exact:p_c=0.01"]
+MODEL = ["--family", FAMILY, "--learner", "exact:p_c=0.3,cutoff=0.001"]  # few hypotheses: calibrating simulates 800,000 steps
 
 
 @pytest.fixture(autouse=True)
