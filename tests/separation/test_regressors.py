@@ -112,6 +112,20 @@ def test_runs_steps_and_what_was_before(tmp_path: pathlib.Path) -> None:
     assert rows.before(rows.columns["outcome"], np.full(6, -1.0)).tolist() == [-1.0, -1.0, 1.0, 2.0, -1.0, 3.0]
 
 
+def test_blocks_begin_where_the_learners_start(tmp_path: pathlib.Path) -> None:
+    """By labels, which may come again, and by marks of any kind: as in every other command."""
+    frame = pd.DataFrame({"subject": list("aaaaabb"), "block": [1, 1, 2, 2, 1, 1, 1], "outcome": np.arange(7.0)})
+    expected = [1, 2, 1, 2, 1, 1, 2]
+    request = request_for(frame, tmp_path, GAUSSIAN, VARSMILE)._replace(by=("subject",))
+    assert read_rows(request, ("subject",), ("outcome",)).step.tolist() == expected
+    named = request_for(frame.rename(columns={"block": "part"}), tmp_path, GAUSSIAN, VARSMILE)
+    named = named._replace(by=("subject",), named=(("block", "part"),))
+    assert read_rows(named, ("subject",), ("outcome",)).step.tolist() == expected
+    frame["new"] = [step == 1 for step in expected]
+    marked = request_for(frame.drop(columns="block"), tmp_path, GAUSSIAN, VARSMILE, reset="new")
+    assert read_rows(marked, ("subject",), ("outcome",)).step.tolist() == expected
+
+
 def test_first_trials_that_hold_the_difference_are_named(tmp_path: pathlib.Path) -> None:
     """S_BF is 1 at the first trial of a block by definition, however far the outcome moves the belief there."""
     frame = simulated("gaussian:sigma=0.1,sigma_0=3", runs=1, trials=600, p_c=0.01)

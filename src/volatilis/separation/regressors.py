@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from volatilis.tables import column_named, numbers, open_table, texts
+from volatilis.tables import column_named, numbers
 from volatilis.trials import Column, Result, RunRequest
+from volatilis.trials.engine import Engine
 from volatilis.trials.groups import Key, split
 
 if TYPE_CHECKING:
     import pandas as pd
-    import pyarrow as pa
 
 # What is compared where nobody says otherwise. Not log_predictive, which is minus the Shannon surprise, and not what is learned
 # (mean, variance, run_length): --measures names those.
@@ -189,14 +189,14 @@ class RowsOfRuns(NamedTuple):
 
 def read_rows(request: RunRequest, by: Sequence[str], columns: Sequence[str]) -> RowsOfRuns:
     """Read the table once more: learners need it in groups, this needs it by row."""
-    table = open_table(request.table)
-    wanted = [*columns, *([] if request.reset is None else [request.reset])]
-    for name in wanted:
+    engine = Engine(request)
+    table = engine.table
+    for name in columns:
         column_named(table.columns, name, table.path, "a number in each row")
     keys: dict[Key, int] = {}
     runs: list[np.ndarray] = []
-    pieces: dict[str, list[np.ndarray]] = {name: [] for name in wanted}
-    first, given = 1, list[np.ndarray]()
+    pieces: dict[str, list[np.ndarray]] = {name: [] for name in columns}
+    first, starts, given = 1, list[np.ndarray](), list[np.ndarray]()
     for batch in table.batches():
         run = np.empty(batch.num_rows, dtype=np.int64)
         for group in split(batch, by, table.path, first):
@@ -204,23 +204,14 @@ def read_rows(request: RunRequest, by: Sequence[str], columns: Sequence[str]) ->
         runs.append(run)
         for name, parts in pieces.items():
             parts.append(numbers(batch.column(name), table.path, first, name))
-        if len(request.given) == 1:
-            given.append(_contexts(request, batch, table.path, first))
+        rows = engine.inputs.read(batch, first)  # where learners start is decided in one place
+        starts.append(np.zeros(batch.num_rows, dtype=bool) if rows.resets is None else rows.resets)
+        if len(request.given) == 1 and rows.given is not None:
+            given.append(rows.given)
         first += batch.num_rows
     run = np.concatenate(runs)
     whole = {name: np.concatenate(parts) for name, parts in pieces.items()}
-    marks = np.zeros(len(run)) if request.reset is None else whole[request.reset]
-    starts = (marks != 0.0) & ~np.isnan(marks)
-    return RowsOfRuns(run, list(keys), _steps(run, starts), whole, np.concatenate(given) if given else None)
-
-
-def _contexts(request: RunRequest, batch: pa.RecordBatch, path: str, first: int) -> np.ndarray:
-    """Of each row, by number; NaN where there is none. Learners have run over them, so they are in order."""
-    column = batch.column(request.given[0])
-    if not request.contexts:
-        return numbers(column, path, first, request.given[0])
-    codes = {name: float(code) for code, name in enumerate(request.contexts)}
-    return np.array([codes.get(text or "", np.nan) for text in texts(column)])
+    return RowsOfRuns(run, list(keys), _steps(run, np.concatenate(starts)), whole, np.concatenate(given) if given else None)
 
 
 def _steps(run: np.ndarray, reset: np.ndarray) -> np.ndarray:
