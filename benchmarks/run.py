@@ -326,7 +326,7 @@ def environment_rows(repeats: int) -> list[Row]:
     what = f"`volatilis environment`, {environments.PEOPLE} people x {environments.TRIALS} trials, four unknown parameters"
     ours, by_hand = environments.searches(repeats)
     back, filtered = environments.looking_back(max(repeats, 15))
-    nearer = f"; reaches {ours.evidence - by_hand.evidence:+.2f} nats"
+    nearer = f"; log evidence {ours.evidence - by_hand.evidence:+.2f} beside that by hand"
     return [
         Row(what, f"{seconds:.1f} s", "", "", "below 10 s", seconds < 10.0),
         Row(

@@ -79,6 +79,17 @@ def test_calibrate_a_log_into_a_file(tmp_path: pathlib.Path) -> None:
     assert "as 1/10000" in refused(volatilis(*words, "--false-alarms", "seldom"))
 
 
+def test_a_log_that_starts_anew_is_refused(tmp_path: pathlib.Path) -> None:
+    """A threshold counts a jump at a restart as a false alarm, so it would be too high."""
+    frame = pd.DataFrame({"outcome": two_levels(600, 600), "block": np.repeat([1, 2], 600)})
+    frame["start"] = frame["block"].diff() != 0
+    frame.to_csv(tmp_path / "log.csv", index=False)
+    words = ("calibrate", tmp_path / "log.csv", *FAMILY, "--learner", "merge:n=5,p_c=0.01", "--false-alarms", "1/50", "--by", "")
+    for more in ((), ("--block", "none", "--reset", "start")):
+        assert "start anew at 1 row of the table, the first is row 601" in refused(volatilis(*words, *more))
+    assert "--missing elapse" in refused(volatilis(*words, "--missing", "skip"))
+
+
 def test_river_s_own_checks() -> None:
     river = pytest.importorskip("river.drift", reason="river is not installed: pip install 'volatilis[adapters]'")
     from river.checks import check_estimator, yield_checks
@@ -236,3 +247,16 @@ def test_a_missing_package_is_named_with_what_installs_it(monkeypatch: pytest.Mo
     monkeypatch.setitem(sys.modules, "river", None)
     with pytest.raises(ModuleNotFoundError, match=r"DriftDetector needs river.*: pip install 'volatilis\[adapters\]'"):
         _ = volatilis.adapters.DriftDetector
+
+
+@pytest.mark.filterwarnings("ignore::volatilis.ModelMismatchWarning")  # of the jump
+def test_a_value_that_is_missing_after_a_drift_hides_no_later_one() -> None:
+    """The jump belongs to the new stretch, not to the noise."""
+    pytest.importorskip("river.drift", reason="river is not installed: pip install 'volatilis[adapters]'")
+    from volatilis.adapters import DriftDetector
+
+    values = 100.0 + np.r_[two_levels(400, 400, 40.0, seed=6), two_levels(200, 100, 4.0, seed=7) + 40.0]
+    whole = drifts(DriftDetector(), values)
+    assert [any(t <= one <= t + 4 for one in whole) for t in (400, 1_000)] == [True, True]
+    gap = np.insert(values, whole[0] + 1, np.nan)
+    assert drifts(DriftDetector(), gap) == [whole[0], *(t + 1 for t in whole[1:])]

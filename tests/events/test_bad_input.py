@@ -202,6 +202,12 @@ def test_negative_onsets_and_milliseconds_are_said(tmp_path: pathlib.Path) -> No
     assert "are they in seconds?" in succeeded(run(late, tmp_path / "late"))
 
 
+def test_durations_in_milliseconds_are_said(tmp_path: pathlib.Path) -> None:
+    late = trials().assign(duration=lambda t: 1000.0 * t.duration)
+    assert "is the duration in seconds?" in succeeded(run(late, tmp_path / "late"))
+    assert "is the duration in seconds?" not in succeeded(run(trials(), tmp_path / "right"))
+
+
 def test_rows_of_runs_may_be_interleaved(tmp_path: pathlib.Path) -> None:
     succeeded(run(trials(), tmp_path / "sorted"))
     mixed = trials().sort_values(["trial", "subject", "run"], kind="stable")

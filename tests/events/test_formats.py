@@ -288,3 +288,13 @@ def test_texts_that_a_tsv_cannot_hold_are_for_mne_alone(tmp_path: pathlib.Path) 
     succeeded(run(table, tmp_path / "events", events_format="mne"))
     metadata = pd.read_csv(tmp_path / "events" / f"{RUNS[0]}_metadata.csv")
     assert metadata.trial_type[2] == 'a "tab"\tand more'
+
+
+def test_the_sidecar_says_where_learners_start_anew(tmp_path: pathlib.Path) -> None:
+    """By a mark, or by a label that changes within a person."""
+    table = trials().assign(block=lambda t: t.trial // 20, new=lambda t: (t.trial == 0).astype(int))
+    for words, said in (({}, "block changes"), ({"block": "none", "reset": "new"}, "new is not 0"), ({"block": "none"}, "n/a")):
+        folder = tmp_path / said.replace("/", "")
+        succeeded(run(table, folder, run_by="sub=subject,run", by="subject,run", **words))
+        described = [json.loads(path.read_text()) for path in folder.rglob("*_events.json")]
+        assert {one["GeneratedBy"]["LearnersStartAnewWhere"] for one in described} == {said}

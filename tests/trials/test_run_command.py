@@ -160,3 +160,25 @@ def test_standard_output_that_is_closed(trials: pathlib.Path) -> None:
     assert done.returncode == 2
     assert "standard output is closed" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.filterwarnings("default")  # the command shows it
+def test_people_whom_nothing_separates_are_said(trials: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    frame = pd.read_csv(trials).drop(columns="trial")
+    for name in ("participant", "Participant_ID", "subj"):
+        frame.rename(columns={"subject": name}).to_csv(tmp_path / "r.csv", index=False)
+        code, _, said = wide("run", tmp_path / "r.csv", *ASKED)
+        assert code == 0
+        assert said.count(f"the column '{name}' looks like people, and nothing separates them") == 1
+        assert "looks like people" not in wide("run", tmp_path / "r.csv", *ASKED, "--subject", name)[2]
+    frame.assign(participant=1).drop(columns="subject").to_csv(tmp_path / "r.csv", index=False)
+    assert "looks like people" not in wide("run", tmp_path / "r.csv", *ASKED)[2]
+
+
+def test_no_category_is_called_missing(trials: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    """Its cells would be read as missing, without a word."""
+    pd.read_csv(trials).assign(outcome="none").to_csv(tmp_path / "r.csv", index=False)
+    words = ["--family", "bernoulli", "--learner", "varsmile:m=0.1", "--categories", "None,left"]
+    code, _, said = wide("run", tmp_path / "r.csv", *words)
+    assert code == 2
+    assert "'None' means in a table that a value is missing" in said

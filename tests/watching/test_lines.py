@@ -140,7 +140,7 @@ def test_a_line_that_was_taken_before_it_was_whole(log: pathlib.Path) -> None:
     again, said = went_on(log, place)
     assert taken(again) == b"3\n"
     assert again.place.lines == 3
-    assert "line 2 was taken before it was whole; its rest is left out: b'75'" in said[0]
+    assert "line 2 was read before it was complete; the rest of it is ignored: b'75'" in said[0]
 
 
 def test_a_followed_file_that_is_cut(log: pathlib.Path) -> None:

@@ -194,3 +194,25 @@ def test_growing_states_have_room_for_the_time_that_passes(tmp_path: pathlib.Pat
         if i and i % 2 == 0:
             stream.update(None), stream.update(None)
         assert done.rows[i]["mean"] == stream.update(value).mean
+
+
+def test_an_interval_that_is_not_that_of_the_lines_is_said() -> None:
+    for spacing, said in ((60.0, None), (30.0, None), (1.0, "1 s apart"), (3600.0, "3.6e+03 s apart")):
+        messages: list[str] = []
+        clock = Clock(60.0, messages.append)
+        clock.renew([0, 1], 2)
+        numbers, times = np.arange(600) % 2, START + np.arange(600) // 2 * spacing
+        for part in np.array_split(np.arange(600), 7):
+            clock.elapsed(numbers[part], times[part], part)
+        if said is None:
+            assert messages == []
+        else:
+            assert len(messages) == 1
+            assert f"{said}, and --interval is 60 s" in messages[0]
+
+
+def test_dates_without_dashes_are_said(tmp_path: pathlib.Path) -> None:
+    source = tmp_path / "in.jsonl"
+    source.write_text("\n".join(line(20260130 + day, 20.0) for day in range(2)) + "\n")
+    said = watch(source, "--value", "value", "--time", "t", "--interval", "1d", both=False).stderr
+    assert said.count("is taken as seconds since 1970, 1970-08-23; dates have dashes, 2026-01-30") == 1

@@ -73,7 +73,7 @@ def test_later_lines_that_contradict_what_was_learned_are_told_once(tmp_path: pa
     tails = [line for line in said if "tails: warning: gaussian:" in line and "outliers or heavy tails" in line]
     assert len(tails) == 1
     assert "contaminated" in tails[0]
-    rings = [line for line in said if "grown: warning: " in line and " lines since the warm-up ring (" in line]
+    rings = [line for line in said if "grown: warning: " in line and " lines since the warm-up raised an alarm (" in line]
     assert len(rings) == 1
     assert "where p_c = 0.005: " in rings[0]
     assert "--learn N" in rings[0]
@@ -95,7 +95,7 @@ def test_data_of_the_model_are_not_warned_of(tmp_path: pathlib.Path) -> None:
     said = watch(written(tmp_path / "in.jsonl", columns), "--value", "v", "--key", "k", both=False).stderr
     assert said.count("learned from the first 200 observations") == 20
     assert "warning" not in said
-    assert "since the warm-up ring" not in said
+    assert "since the warm-up raised" not in said
 
 
 def test_white_noise_leaves_p_c_open_and_the_default_alarm_says_what_it_misses(tmp_path: pathlib.Path) -> None:
@@ -170,3 +170,18 @@ def test_first_lines_that_do_not_vary_choose_nothing(tmp_path: pathlib.Path) -> 
     assert "all of the first 200 observations are 0.0, so their noise is a guess" in said
     assert "; --family bernoulli:auto is made for 0 and 1, poisson:auto for counts\n" in said
     assert "cannot give" not in said
+
+
+def test_lines_that_nothing_can_be_learned_from_are_said(tmp_path: pathlib.Path) -> None:
+    huge = 1e130 * np.random.default_rng(3).normal(2.0, 0.1, 250)
+    said = watch(written(tmp_path / "in.jsonl", {"huge": huge}), "--value", "v", "--key", "k", both=False).stderr
+    assert "cannot be learned from, so all of this is a guess: p_c = 0.01" in said
+
+
+def test_an_autoregression_with_all_its_parameters_is_not_learned(tmp_path: pathlib.Path) -> None:
+    """Its name begins with auto."""
+    source = written(tmp_path / "in.jsonl", {"a": np.random.default_rng(3).normal(0.0, 1.0, 40)})
+    family = "autoregression:order=1,kappa_0=1,alpha_0=2,beta_0=1"
+    done = watch(source, "--value", "v", "--family", family, "--learner", "merge:n=5,p_c=0.01", both=False)
+    assert done.returncode == 0, done.stderr
+    assert "estimated from the first" not in done.stderr

@@ -73,7 +73,7 @@ class DriftDetector(_RiverDetector):  # type: ignore[misc]
             return
         value, binary = _number(x), self._scale.is_binary
         if self._drift_detected:
-            self._scale.start_at(value)
+            self._scale.start_anew()
         self._scale.see(value)
         if self._stream is not None and binary == self._scale.is_binary:
             self._take(self._scale.scaled(value))
@@ -187,6 +187,7 @@ class _Scale:
         self._level, self._noise, self._due = 0.0, 0.0, warm_up
         self._seen, self._squares = 0, 0.0  # all values; squares around the means of stretches
         self._count, self._mean, self._stretches = 0, 0.0, 1
+        self._anew = False  # the next number begins a stretch
 
     @property
     def is_known(self) -> bool:
@@ -202,6 +203,8 @@ class _Scale:
         """One more value; NaN is missing."""
         if value != value:
             return
+        if self._anew:
+            self._count, self._mean, self._stretches, self._level, self._anew = 0, 0.0, self._stretches + 1, value, False
         if len(self.first) < self.warm_up:
             self.first.append(value)
         self.is_binary = self.is_binary and value in (0.0, 1.0)
@@ -214,10 +217,9 @@ class _Scale:
         elif self._seen >= self._due:
             self._noise, self._due = self._measured(), 2 * self._seen
 
-    def start_at(self, value: float) -> None:
-        """A drift was found: a new stretch, around this value."""
-        if value == value:
-            self._count, self._mean, self._stretches, self._level = 0, 0.0, self._stretches + 1, value
+    def start_anew(self) -> None:
+        """A drift was found: a new stretch, around the next number."""
+        self._anew = True
 
     def scaled(self, value: float) -> float:
         """In units of the noise, from the level; binary values as they are."""

@@ -160,7 +160,9 @@ def _other_scale(model: Model, part: Trials) -> str | None:
     resized = min(reach, answered) < SMALL * max(reach, answered)
     if not apart and not (resized and _correlation(estimates, given) > FOLLOWS):
         return None
-    return f"most lie from {lowest:.4g} to {highest:.4g}, estimates from the outcomes from {low:.4g} to {high:.4g}"
+    return (
+        f"most of them lie between {lowest:.4g} and {highest:.4g}, estimates from the outcomes between {low:.4g} and {high:.4g}"
+    )
 
 
 def _correlation(a: np.ndarray, b: np.ndarray) -> float:

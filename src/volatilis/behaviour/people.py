@@ -155,7 +155,7 @@ def read_people(source: Source, model: Model, *others: Model) -> People:
 
     missing_policy(source.missing)
     if source.when not in WHEN:
-        raise ValueError(f"when = {source.when!r} is not accepted; a response was given before or after the outcome")
+        raise ValueError(f"when = {source.when!r} is not accepted; write before or after (the outcome)")
     table = open_table(source.table)
     source = _with_defaults(source, table.columns)
     columns = tuple(dict.fromkeys(name for one in (model, *others) for name in one.columns()))

@@ -262,7 +262,8 @@ class Feedback:
         if len(self.columns) == 1:
             lone = np.isnan(given) & ~np.isnan(self._outcomes[rows, 0])
             if lone.any():
-                raise TableError(f"row {rows[int(np.argmax(lone))] + 1} has an outcome and no choice: of which arm is it?")
+                row = rows[int(np.argmax(lone))] + 1
+                raise TableError(f"row {row} has an outcome and no choice, so its arm is not known: leave the outcome empty")
         if self._worth is not None and not np.isfinite(self._worth[rows]).all():
             row = rows[int(np.argmax(~np.isfinite(self._worth[rows]).all(axis=1)))] + 1
             raise ValueError(f"row {row}: a magnitude is missing or infinite")

@@ -202,7 +202,7 @@ def _by_quantiles(
         if high < target / 2.0 or low > 2.0 * target:
             raise CalibrationError(
                 f"a threshold from one half of the log gives the other half a rate of {checked.text()}, not {target:.3g}: the "
-                "log is not alike in both; look for changes in it with volatilis changes"
+                "two halves differ; look for changes in it with volatilis changes"
             )
         rate, blocks = rate_in_blocks(chosen, values)
         low, high = rate.interval

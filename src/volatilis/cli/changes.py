@@ -87,6 +87,7 @@ def calibrate(
     ] = None,
     out: Annotated[str | None, typer.Option(metavar="FILE.json", help="A file for volatilis watch --alarms FILE.json.")] = None,
     trials: options.TrialOptions,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the simulation.")] = 0,
 ) -> None:
     """Choose an alarm's threshold for a rate of false alarms, check it on a log, and report the rate that it has there."""
     with reported("calibrate"):
@@ -95,7 +96,7 @@ def calibrate(
 
         check_outputs({}, None, log)
         request = trials.request(log, *world.settled(learner, lambda: trials.reading(log)), None)
-        calibrated = calibrate_log(request, _rate(false_alarms), within, trials.seed)
+        calibrated = calibrate_log(request, _rate(false_alarms), within, seed)
         if out is not None:
             calibrated.save(out)
         print(calibrated.sentence())

@@ -45,8 +45,8 @@ class ReportOptions(NamedTuple):
         int | None,
         typer.Option(
             min=1,
-            help="How many groups the report draws, from the first; 500 if not given, at most 10000. It has room for 4,000 "
-            "numbers times that.",
+            help="How many groups the report draws, from the first; 500 if not given, at most 10000. The page holds at most "
+            "4,000 numbers for each.",
         ),
     ] = None
     prediction: Annotated[
@@ -159,6 +159,7 @@ def run(
     ] = None,
     report_options: ReportOptions,
     trials: options.TrialOptions,
+    seed: options.Seed = 0,
     measures: options.Measures = None,
     quiet: options.Quiet = False,
     event_options: EventOptions,
@@ -172,7 +173,7 @@ def run(
         from volatilis.trials.run import show_summary
 
         texts = world.settled(learner, lambda: trials.reading(table), quiet)
-        request = trials.request(table, *texts, measures)
+        request = trials.request(table, *texts, measures)._replace(seed=seed)
         events = event_options.request(request)
         watchers = report_options.watchers(outputs, table, out or "-")
         if out is None and not watchers and events is None:

@@ -50,6 +50,7 @@ def separate(
     plot: Plot = None,
     selections: Selections = None,
     trials: options.TrialOptions,
+    seed: options.Seed = 0,
     measures: Measures = None,
     prediction: Prediction = None,
     estimate: Estimate = None,
@@ -70,8 +71,9 @@ def separate(
 
         check_outputs({"--out": out, "--selections": selections}, plot, table)
         first, second = windows.both(confidence_window, window or ())
+        texts = world.settled(learner, lambda: trials.reading(table), quiet)
         request = SeparateRequest(
-            trials.request(table, *world.settled(learner, lambda: trials.reading(table), quiet), measures),
+            trials.request(table, *texts, measures)._replace(seed=seed),
             prediction=prediction,
             estimate=estimate,
             confidence=confidence,

@@ -96,7 +96,9 @@ def watch(
     learner: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="TEXT", help="A learner, such as varsmile:m=0.001 or merge:n=20,p_c=0.001; merge:n=20 if not given."
+            metavar="TEXT",
+            help="A learner, such as varsmile:m=0.001 or merge:n=20,p_c=0.001; merge:n=20 "
+            "where it is not given and parameters are estimated.",
         ),
     ] = None,
     environment: Annotated[
@@ -179,14 +181,14 @@ def watch(
 def _settled(family: str | None, learner: str, environment: str | None, learn: int | None) -> tuple[str, str, int | None]:
     """The family, the learner and how many lines are learned from; None where everything is known."""
     from volatilis.estimation import Environment
-    from volatilis.estimation.texts import Texts, filled_in, warm_up_texts
+    from volatilis.estimation.texts import Texts, filled_in, needs_estimate, warm_up_texts
 
     if environment is not None:
         if family is not None or learn is not None:
             raise ValueError("--environment says what is observed; leave --family and --learn out")
         texts = filled_in(Texts("", (learner or "merge:n=20",)), Environment.load(environment))
         return texts.family, texts.learners[0], None
-    known = family is not None and "auto" not in family and learn is None
+    known = family is not None and not needs_estimate(Texts(family, ())) and learn is None
     if known:
         if not learner:
             raise ValueError(

@@ -20,6 +20,7 @@ from volatilis.families._base import Family, prior_beliefs
 from volatilis.families.gaussian_unknown_variance import GaussianUnknownVariance
 
 NO_PARAMETERS = "No parameters of this family mend that"  # how the remedy of a misfit begins that is the family's fault
+NONE = "none here; "  # how another family is described where there is none
 FEW = 5000  # observations that candidates are tried on
 
 
@@ -137,7 +138,7 @@ def _other_family(fault: Deviation, family: Family) -> str:
     if fault.kind in (laws.AUTOCORRELATED, laws.DRIFT) or (whole and fault.kind == laws.TREND):
         other = _with_more_past(family, whole)
     elif whole and fault.kind not in (laws.TAILS, laws.BACK):
-        other = "none here; a prior of another strength (s, or a and b), or a family of one's own"
+        other = f"{NONE}a prior of another strength (s, or a and b), or a family of one's own"
     elif fault.kind == laws.WIDE and _are_counts(family):
         other = "gaussian, for numbers that vary less than counts of events do"
     elif fault.kind == laws.TREND:
@@ -145,16 +146,18 @@ def _other_family(fault: Deviation, family: Family) -> str:
     elif fault.kind == laws.SHAPE or (fault.kind in (laws.NARROW, laws.WIDE) and _are_positive(family)):
         other = _other_noise(family)
     elif fault.kind in (laws.TAILS, laws.BACK) and not family.splits():
-        other = f"contaminated, this one with outliers (p_o about {max(fault.found, 1e-3):.1g})"
+        other = f"contaminated, the same family with outliers (p_o about {max(fault.found, 1e-3):.1g})"
     elif fault.kind in (laws.TAILS, laws.BACK):
-        other = "none here; leave out or cap what is far from its neighbours, or take logarithms if the numbers are positive"
+        other = f"{NONE}leave out or cap what is far from its neighbours, or take logarithms if the numbers are positive"
     elif fault.kind == laws.OVERDISPERSED:
         other = "gaussian-unknown-variance, which learns how much counts vary (of their square roots, if they are small)"
     elif isinstance(family, GaussianUnknownVariance):
-        other = "none here; a family of one's own whose noise has the form of these numbers"
+        other = f"{NONE}a family of one's own whose noise has the form of these numbers"
     else:
         other = "gaussian-unknown-variance, if the size of the noise changes"
-    return f"{NO_PARAMETERS}; one that may: {other}"
+    if other.startswith(NONE):
+        return f"{NO_PARAMETERS}, and no family here does: {other.removeprefix(NONE)}"
+    return f"{NO_PARAMETERS}; another family may: {other}"
 
 
 def _other_noise(family: Family) -> str:
@@ -164,7 +167,7 @@ def _other_noise(family: Family) -> str:
         return "gaussian or gaussian-unknown-variance, of the logarithms of these positive numbers"
     if accepted is not None and accepted.low > -np.inf:
         return "gaussian-unknown-variance, if these are numbers on a scale"
-    return "none here; where the noise is skewed and the numbers positive, take logarithms, else a family of one's own"
+    return f"{NONE}where the noise is skewed and the numbers positive, take logarithms, else a family of one's own"
 
 
 def _with_more_past(family: Family, whole: bool) -> str:
@@ -190,7 +193,7 @@ def _message(deviation: Deviation, base: Measured, data: Sequences) -> str:
     if kind == laws.TREND:
         return (
             f"observations lie {'above' if value > 0.5 else 'below'} what is predicted more often than not, as with a trend: on "
-            f"average at {_percent(value, 0.5)} of the predictions, where 50 % should be"
+            f"average at the {_percent(value, 0.5)} quantile of what is predicted, where 50 % should be"
         )
     if kind == laws.DRIFT:
         times = f"{value:.2g} times as much as they should"
@@ -221,7 +224,8 @@ def _worst_part(base: Measured, share: float) -> str:
     """Which tenth of the predictions holds too many or too few."""
     total = base.total()
     worst = int(np.argmin(np.abs(np.array(total.parts) / total.n - share)))
-    return f"from {10 * worst} to {10 * worst + 10} % of what is predicted lie {_percent(share, 0.1)} of the observations"
+    between = f"between the {10 * worst} % and the {10 * worst + 10} % quantile of what is predicted"
+    return f"{between} lie {_percent(share, 0.1)} of the observations"
 
 
 def _prior_message(family: Family, data: Sequences, share: float) -> str:

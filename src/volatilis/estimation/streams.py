@@ -14,7 +14,7 @@ from volatilis.estimation.checks import ALPHA, Check, change_probabilities, chan
 from volatilis.estimation.environment import kind_of
 from volatilis.estimation.estimate import estimate
 from volatilis.estimation.models import described
-from volatilis.estimation.remedies import NO_PARAMETERS, Misfit
+from volatilis.estimation.remedies import NO_PARAMETERS
 from volatilis.estimation.weighed import check_weighed
 from volatilis.families._base import Family
 from volatilis.learners._base import Learner
@@ -25,7 +25,6 @@ LOOKS = (256, 1024, 4096)
 KEYS = 64  # that a stretch has at most: the first that come
 ENOUGH, FEW = 100, 10  # observations at the end of a stream; and those that say only whether the prior is far off
 LONG_GAP = 64  # steps without a line
-ESTIMATE = "; volatilis environment estimates such a family, for --environment"
 FURTHEST = 20  # looks that are told apart in their level
 
 
@@ -33,10 +32,11 @@ class StreamCheck:
     """Sees every observation, keeps few of them, and says each kind of misfit once.
 
     learned   whether the parameters were estimated from few observations: then only what no parameters mend is said
+    hint      is added to what another family would mend
     """
 
-    def __init__(self, learner: Learner, learned: bool = False) -> None:
-        self._learned = learned
+    def __init__(self, learner: Learner, learned: bool = False, hint: str = "") -> None:
+        self._learned, self._hint = learned, hint
         self._learner, self._family, self._p_c = learner, learner.family, change_probabilities(learner, None)
         self._can = weighed(learner) is not None or not (self._family.lacks("predictive_cdf") or changes_apart(learner))
         self.dtype = self._family.observations([])[0].dtype  # of what is seen
@@ -101,11 +101,10 @@ class StreamCheck:
         of = f"{len(sequences)} keys" if len(sequences) > 1 else "the stream"
         looked = f"({check.observations:,} observations of {of} were looked at; said once)"
         even = "does not fit, even with parameters from these lines" if self._learned else "does not fit"
-        return [f"{described(check.family)} {even}: {misfit} {looked}{self._further(misfit)}" for misfit in new]
-
-    def _further(self, misfit: Misfit) -> str:
-        """Where else to look, of a family that was found from few observations."""
-        return "" if not self._learned or misfit.kind == laws.STUCK else ESTIMATE
+        return [
+            f"{described(check.family)} {even}: {misfit} {looked}{'' if misfit.kind == laws.STUCK else self._hint}"
+            for misfit in new
+        ]
 
 
 def _with_gaps(numbers: np.ndarray, values: np.ndarray, events: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -56,7 +56,7 @@ def misfits_by_wager(family: Family, p_c: float, data: Sequences, alpha: float) 
     says, much = max(bets).says, f"by {gain:.3g} nats; chance gives {-math.log(alpha):.2g} or more in a share of {alpha:.1g}"
     if kind == laws.BACK:
         words = f"predictions are better if some observations are outliers, not changes: {much}"
-        remedy = f"{NO_PARAMETERS}; one that may: contaminated, this one with outliers (p_o about {says:.1g})"
+        remedy = f"{NO_PARAMETERS}; another family may: contaminated, the same family with outliers (p_o about {says:.1g})"
     else:
         turn = "rise" if says > 0.0 else "fall"
         words = f"predictions are better if levels {turn} by {abs(says):.2g} at each observation, instead of changing: {much}"

@@ -192,7 +192,10 @@ def sidecar(run: Run, result: Result, request: EventsRequest) -> dict[str, str]:
         "Family": request.run.family.text,
         "Learners": {recipe.label: recipe.text for recipe in request.run.learners},
         "LearnersStartAnewFor": list(result.by),
-        "LearnersStartAnewWhere": request.run.reset or "n/a",
+        "LearnersStartAnewWhere": ", ".join(
+            f"{name} is not 0" if name == request.run.reset else f"{name} changes" for name in result.starts
+        )
+        or "n/a",
         "MissingOutcomes": request.run.missing,
         "Seed": request.run.seed,
         "References": [PAPER, f"The volatilis developers. volatilis (version {_version()}) [computer software]."],

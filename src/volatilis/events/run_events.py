@@ -12,12 +12,14 @@ from volatilis._core.files import staged
 from volatilis._core.terminal import console_of, plain
 from volatilis.events.formats import WRITERS, check_formats, sidecar
 from volatilis.events.request import EventsRequest, check_request, is_constant, left_out
-from volatilis.events.runs import Run, check_columns, name_notes, onset_notes, parts_of, runs_of
+from volatilis.events.runs import Run, check_columns, name_notes, parts_of, runs_of
 from volatilis.tables import counted, open_table
 from volatilis.trials import Onlooker, Result, RunSummary, compute
 
 Progress = Callable[[float], None]
 NAMED = 3  # runs that a note names; of more, their number
+
+LONG_APART = 120.0  # seconds: onsets that are further apart on average may be in milliseconds
 
 
 class EventsResult(NamedTuple):
@@ -87,9 +89,29 @@ def _notes(runs: list[Run], result: Result, request: EventsRequest) -> list[str]
     check_formats(runs, request.formats, str(request.run.table))
     onset = np.concatenate([run.onset for run in runs])
     run_of = np.repeat(np.arange(len(runs)), [len(run.onset) for run in runs])
-    notes += [*onset_notes(onset, run_of, request.onset), *_problems(runs, request)]
+    duration = np.concatenate([run.duration for run in runs])
+    notes += [*_onset_notes(onset, duration, run_of, request.onset), *_problems(runs, request)]
     if "bids" in request.formats:
         notes += name_notes(parts_of(result, request), [run.labels for run in runs])
+    return notes
+
+
+def _onset_notes(onset: np.ndarray, duration: np.ndarray, run_of: np.ndarray, column: str) -> list[str]:
+    """What looks wrong with onsets and durations, but may be right."""
+    notes = []
+    before = int(np.count_nonzero(onset < 0.0))
+    if before:
+        notes.append(f"{counted(before, 'onset')} {'is' if before == 1 else 'are'} negative: before the start of the run")
+    same = np.diff(run_of) == 0
+    steps = np.diff(onset)[same]
+    if len(steps) and steps.mean() > LONG_APART:
+        notes.append(f"onsets in {column!r} are {steps.mean():,.0f} s apart on average; are they in seconds?")
+    beyond = int(np.count_nonzero(duration[:-1][same] > steps * (1.0 + 1e-9)))
+    if 2 * beyond > len(steps):
+        notes.append(
+            f"{counted(beyond, 'event')} of {len(steps):,} last longer than until the next onset (the longest "
+            f"{duration.max():,.4g} s); is the duration in seconds?"
+        )
     return notes
 
 

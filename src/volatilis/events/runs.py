@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from volatilis.events.request import EventsRequest, Regressor, Scopes, chosen, scaled
-from volatilis.tables import TableError, column_named, counted, numbers, texts
+from volatilis.tables import TableError, column_named, numbers, texts
 from volatilis.trials import Result
 from volatilis.trials.groups import Key, shown, split
 
@@ -115,7 +115,6 @@ def _plain(text: str) -> str:
 
 TRIAL_TYPE = "trial_type"  # as BIDS calls it
 EVENT = "outcome"  # the event itself, where the table has no trial_type
-LONG_APART = 120.0  # seconds: onsets that are further apart on average may be in milliseconds
 
 
 class Run(NamedTuple):
@@ -270,18 +269,6 @@ def _check_order(onset: np.ndarray, rows: np.ndarray, run: str, path: str, colum
         f"{path}: {problem}, in the same run ({run}); onsets must increase within a run: sort the table, or name the columns "
         "that make a run with --run-by"
     )
-
-
-def onset_notes(onset: np.ndarray, run_of: np.ndarray, column: str) -> list[str]:
-    """What looks wrong with onsets, but may be right."""
-    notes = []
-    before = int(np.count_nonzero(onset < 0.0))
-    if before:
-        notes.append(f"{counted(before, 'onset')} {'is' if before == 1 else 'are'} negative: before the start of the run")
-    steps = np.diff(onset)[np.diff(run_of) == 0]
-    if len(steps) and steps.mean() > LONG_APART:
-        notes.append(f"onsets in {column!r} are {steps.mean():,.0f} s apart on average; are they in seconds?")
-    return notes
 
 
 def _seconds(text: str) -> float | None:

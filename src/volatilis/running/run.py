@@ -6,6 +6,7 @@ Both call the learner's one `update`, as a `Stream` does; their results agree to
 from __future__ import annotations
 
 import contextlib
+import warnings
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -232,6 +233,12 @@ def _observations_of_all(
 ) -> tuple[Sequences, Sequences]:
     """Validate every sequence; an array of equally long ones at one go."""
     scalar = learner.family.observations([])[0].ndim == 1
+    if isinstance(ys, np.ndarray) and scalar and given is None and ys.ndim == 2 and ys.shape[1] == 1 < len(ys):
+        warnings.warn(
+            f"run_many: an array of shape {ys.shape} is {len(ys):,} sequences of one observation each; y.T holds one sequence of "
+            f"{len(ys):,}",
+            stacklevel=3,
+        )
     if isinstance(ys, np.ndarray) and ys.ndim == 2 and ys.dtype.kind in "iuf" and scalar and given is None:
         with contextlib.suppress(ValueError, TypeError):  # looked at again one by one, to say which sequence it is
             values, absent = learner.family.observations(ys.ravel())

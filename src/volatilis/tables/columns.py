@@ -132,6 +132,9 @@ def codes_of(values: Iterable[str | None], names: Sequence[str]) -> np.ndarray:
     if len(codes) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise ValueError(f"{twice!r} is named twice among {', '.join(names)}; each category or context has one name")
+    for name in names:
+        if name.lower() in MISSING:
+            raise ValueError(f"{name!r} means in a table that a value is missing, so no category or context can be called that")
     return np.array([np.nan if text is None else codes.get(text, -1.0) for text in values])
 
 

@@ -10,6 +10,7 @@ from volatilis.changepoints import Calibration, Changes, calibrate
 from volatilis.changepoints.looking_back import check_defined, look_back_over
 from volatilis.families._kinds import UndefinedError
 from volatilis.learners._base import Learner
+from volatilis.running.drivers import RESET
 from volatilis.tables import counted
 from volatilis.trials.engine import Engine
 from volatilis.trials.fit_of_model import FitOfModel
@@ -75,13 +76,22 @@ def find_changes(request: RunRequest) -> GroupChanges:
 
 
 def calibrate_log(request: RunRequest, false_alarms: float, within: int | None, seed: int) -> Calibration:
-    """A threshold for the one log that a table is."""
+    """A threshold for the one log that a table is, without a restart."""
+    if request.missing == "skip":
+        raise ValueError("--missing skip is not accepted here: in a log time passes where a number is missing, --missing elapse")
     _, sequences, _ = _sequences(request)
     if len(sequences) != 1:
         raise ValueError(f"the table has {len(sequences)} groups; a threshold is for one log: give a table of one")
     ((learner, parts),) = sequences.values()
     values = np.concatenate([part[0] for part in parts])
     absent = np.concatenate([part[2] for part in parts])
+    starts = np.flatnonzero(np.concatenate([part[1] for part in parts])[1:] >= RESET) + 1
+    if len(starts):
+        rows = np.concatenate([part[3] for part in parts])[starts]
+        raise ValueError(
+            f"learners would start anew at {counted(len(rows), 'row')} of the table, the first is row {rows[0]}: a threshold is "
+            "for one log that goes on; give a table of one block, or --block none and no --reset to take it as one"
+        )
     observed = np.array(learner.family.as_observed(values), dtype=float)
     observed[absent] = np.nan
     try:

@@ -5,6 +5,7 @@ The numbers are the same whatever the number of workers and however the rows of 
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from volatilis.trials.run import RunRequest
 
 GROUPING = ("subject", "session", "block")  # the columns that make the groups, if --by is not given
+PEOPLE = ("sub", "subj", "subjectid", "subjnum", "participant", "participantid", "person", "personid")  # other names of subjects
 
 
 class RunSummary(NamedTuple):
@@ -183,7 +185,14 @@ class Engine:
             ),
             tuple(find(name, "a block") for name in self._block_columns(columns, named, {named.get(name, name) for name in by})),
             tuple(find(name, "the context") for name in request.given),
+            self._people(columns) if request.by is None and "subject" not in by and "subject" not in named else None,
         )
+
+    def _people(self, columns: Sequence[str]) -> str | None:
+        """A column that looks like people. An outcome, a context and the like are none."""
+        request = self.request
+        used = {*request.outcome, *request.given, *(name for _, name in request.named), request.trial, request.reset}
+        return next((name for name in columns if name not in used and re.sub("[^a-z]", "", name.lower()) in PEOPLE), None)
 
     def _block_columns(self, columns: Sequence[str], named: Mapping[str, str], by: Collection[str]) -> tuple[str, ...]:
         """Where one of them changes a block begins: as given, or by their names unless `reset` says where learners start."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -31,6 +32,7 @@ class Roles(NamedTuple):
     parameters: tuple[str, ...]
     blocks: tuple[str, ...] = ()  # where one of them changes a block begins; of `by`, or besides
     given: tuple[str, ...] = ()
+    people: str | None = None  # a column that looks like people, whom nothing separates
 
 
 class Inputs:
@@ -39,6 +41,7 @@ class Inputs:
     def __init__(self, path: str, roles: Roles, request: RunRequest) -> None:
         self._path, self._roles, self._request = path, roles, request
         self._constants: dict[Key, dict[str, tuple[str, int]]] = {}
+        self._people: set[str | None] = set()
         self._made: dict[tuple[float, ...], list[Learner]] = {}
         self.trials = TrialOrder(path, roles.trial, roles.by)
         others = tuple(name for name in roles.by if name not in roles.blocks)
@@ -52,9 +55,15 @@ class Inputs:
     def outcome(self) -> tuple[str, ...]:
         return self._roles.outcome
 
+    @property
+    def starts(self) -> tuple[str, ...]:
+        """The columns that say where learners start anew: by a mark, or by a label that changes."""
+        return (*((self._roles.reset,) if self._roles.reset else ()), *self._roles.blocks)
+
     def read(self, batch: pa.RecordBatch, first: int) -> Rows:
         """What learners need of a batch."""
         roles, path = self._roles, self._path
+        self._check_people(batch)
         trials = None if roles.trial is None else numbers(batch.column(roles.trial), path, first, roles.trial)
         resets = None
         if roles.reset is not None:
@@ -65,6 +74,18 @@ class Inputs:
         parameters = {name: np.array(texts(batch.column(name)), dtype=object) for name in roles.parameters}
         given = self._contexts(batch, first) if roles.given else None
         return Rows(first, self.values(batch, roles.outcome, first), trials, resets, parameters, given)
+
+    def _check_people(self, batch: pa.RecordBatch) -> None:
+        name = self._roles.people
+        if name is not None:
+            self._people |= set(texts(batch.column(name)))
+            if len(self._people) > 1:
+                self._roles = self._roles._replace(people=None)  # said once
+                warnings.warn(
+                    f"{self._path}: the column {name!r} looks like people, and nothing separates them: a learner goes on from "
+                    f"one to the next; --subject {name} separates them",
+                    stacklevel=2,
+                )
 
     def _contexts(self, batch: pa.RecordBatch, first: int) -> np.ndarray:
         """The first column says which context it is, by number or by name; others are regressors."""

@@ -69,6 +69,7 @@ class Result(NamedTuple):
     learners   the learners that ran, by label and group
     summary    what the run did (`RunSummary`)
     rows       as one pyarrow RecordBatch, with the input's columns as they stand in the file
+    starts     the columns that say where learners start anew: by a mark, or by a label that changes
     """
 
     frame: pd.DataFrame
@@ -77,6 +78,7 @@ class Result(NamedTuple):
     learners: dict[tuple[str, Key], Learner]
     summary: RunSummary
     rows: pa.RecordBatch
+    starts: tuple[str, ...] = ()
 
 
 def run_table(
@@ -165,7 +167,7 @@ def compute(
         columns = zip(*(batch.columns for batch in batches), strict=True)
         rows = pa.RecordBatch.from_arrays([pa.concat_arrays(parts) for parts in columns], schema=engine.schema(typed=False))
         frame = _cast(rows, engine.schema(typed=True)).to_pandas()
-        result = Result(frame, engine.columns, engine.inputs.by, engine.learners(), engine.summary(), rows)
+        result = Result(frame, engine.columns, engine.inputs.by, engine.learners(), engine.summary(), rows, engine.inputs.starts)
         progress(1.0)
         check(result)
         engine.end()

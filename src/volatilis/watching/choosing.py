@@ -29,12 +29,13 @@ CHOICES = (  # the families of single numbers that keep no past, the simplest of
 AHEAD = 3.0  # nats of evidence that another family than the simplest must be ahead
 NOT_TRIED = -1.0
 NOT_IDENTIFIED = " is not identified"  # in the notes of an estimate, after the name of a parameter
+GUESS = 2.0  # in the place of all doubts: nothing could be learned
 STILL = 1e-3  # the noise that is assumed of numbers that do not vary, as a share of their size
 
 
 class Suggestion(NamedTuple):
-    """A learner; the doubts about it (0 or 1: was no change seen; of each parameter, is it left open); its place among CHOICES,
-    and by how many nats each of these is behind the best."""
+    """A learner; the doubts about it (0 or 1: was no change seen; of each parameter, is it left open; or GUESS); its place among
+    CHOICES, and by how many nats each of these is behind the best."""
 
     learner: Learner
     doubts: np.ndarray
@@ -53,15 +54,24 @@ def suggested(learner: Learner, values: np.ndarray, chooses: bool) -> Suggestion
     behind = np.full(len(CHOICES), NOT_TRIED)
     try:
         environment = _compared(values, behind) if chooses else estimate(values, **_given(learner.family), **OPTIONS)
-    except ValueError:  # they do not vary
+    except ValueError:  # they do not vary, or are beyond what can be squared
         places = list(parameter_places(learner))
         size = max(abs(float(values[0])), 1.0) * STILL
         still = {"sigma": size, "mu_0": float(values[0]), "sigma_0": 100.0 * size}
         still = {name: value for name, value in still.items() if name in places}
-        return Suggestion(with_values(learner, still), np.zeros(1 + len(places)), 0, behind)
+        return Suggestion(with_values(learner, still), np.full(1 + len(places), GUESS), 0, behind)
     suggestion: Learner = learner._replace(family=environment.family, p_c=environment.p_c)  # type: ignore[attr-defined]
     suggestion, doubts = _with_rare_changes(suggestion, environment, len(values))
     return Suggestion(suggestion, doubts, CHOICES.index(kind_of(environment.family)) if chooses else 0, behind)
+
+
+def guessed(values: np.ndarray, learned: str) -> str:
+    """What is told where these observations could not be learned from."""
+    if not np.all(values == values[0]):
+        reach = f"from {values.min():.3g} to {values.max():.3g}"
+        return f"the first {len(values)} observations, {reach}, cannot be learned from, so all of this is a guess: {learned}"
+    hint = "; --family bernoulli:auto is made for 0 and 1, poisson:auto for counts" if values[0] in (0.0, 1.0) else ""
+    return f"all of the first {len(values)} observations are {values[0]}, so their noise is a guess: {learned}{hint}"
 
 
 OPTIONS: dict[str, Any] = {"check": False, "workers": 1}

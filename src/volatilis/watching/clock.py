@@ -9,6 +9,8 @@ set back: its steps are counted anew.
 
 from __future__ import annotations
 
+import contextlib
+import datetime
 import math
 import re
 from collections.abc import Callable
@@ -24,6 +26,8 @@ UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.
 LINES = "lines"
 IN_A_ROW = 10  # late lines
 MOST_STEPS = 10_000_000  # that pass at once: it would take long, and whoever has p_c above 1e-5 knows nothing any more by then
+SPACINGS, KEYS = 100, 64  # how many are looked at, of the first keys
+FAR = 3.0  # times --interval, or so much less: said
 STEP, LATE, TWICE = 0, 1, 2  # of a key: the step of its newest line, late lines in a row, 1 where a step that had two lines waits
 
 
@@ -50,6 +54,8 @@ class Clock:
         self._first = np.zeros(0)  # the time of a key's first line; NaN before it
         self._counts = np.zeros((3, 0), dtype=np.int64)
         self._said: set[str] = set()
+        self._before: dict[int, float] | None = {}  # the time of a key's line before; None: spacings were looked at
+        self._spacings: list[float] = []
         self.now, self.latest = -math.inf, -math.inf  # what two lines in a row have reached; of the last line
 
     def elapsed(self, numbers: np.ndarray, times: np.ndarray, lines: np.ndarray) -> np.ndarray:
@@ -57,6 +63,7 @@ class Clock:
         passed, set_back = np.zeros((2, len(numbers)), dtype=np.int64)
         if not len(numbers):
             return passed
+        self._look_at_spacings(numbers, times)
         keys, seconds = np.ascontiguousarray(numbers, dtype=np.int64), np.ascontiguousarray(times, dtype=float)
         Call(count_steps, self._interval, self._first, self._counts, keys, seconds, passed, set_back)()
         if passed.min() < 0:
@@ -79,6 +86,28 @@ class Clock:
         ticks = np.maximum.accumulate(np.concatenate([[self.now], reached]))[1:]
         self.now, self.latest = float(ticks[-1]), float(times[-1])
         return ticks
+
+    def _look_at_spacings(self, numbers: np.ndarray, times: np.ndarray) -> None:
+        """At the first lines: is --interval about what lies between lines, and were dates taken for seconds?"""
+        if self._before is None:
+            return
+        for key, seconds in zip(numbers.tolist(), times.tolist(), strict=True):
+            if not self._before and _as_date(seconds) is not None:
+                moment = datetime.datetime.fromtimestamp(seconds, datetime.UTC).date()
+                text = f"the time {seconds:.0f} is taken as seconds since 1970, {moment}; dates have dashes, {_as_date(seconds)}"
+                self._report(text)
+            if key in self._before:
+                self._spacings.append(seconds - self._before[key])
+            if key in self._before or len(self._before) < KEYS:
+                self._before[key] = seconds
+            if len(self._spacings) == SPACINGS:
+                break
+        else:
+            return
+        self._before, usual = None, float(np.median(self._spacings))
+        if usual > 0.0 and not 1.0 / FAR < usual / self._interval < FAR:
+            means = "steps without a line pass between them" if usual > self._interval else "gaps shorter than that are not seen"
+            self._report(f"lines of a key are {usual:.3g} s apart, and --interval is {self._interval:.3g} s: {means}")
 
     def _bounded(self, passed: np.ndarray, lines: np.ndarray) -> np.ndarray:
         if len(passed) and passed.max() > MOST_STEPS:
@@ -117,6 +146,13 @@ class Clock:
             raise ValueError("the saved clock is not valid")
         self._first, self._counts = np.array(first, order="C"), np.array(counts, order="C")
         self.now, self.latest = times.tolist()
+
+
+def _as_date(seconds: float) -> datetime.date | None:
+    """20260131 as the date that it looks like."""
+    with contextlib.suppress(ValueError):
+        return datetime.datetime.strptime(f"{seconds:.0f}", "%Y%m%d").date() if 1.9e7 < seconds < 2.2e7 else None
+    return None
 
 
 def count_steps(

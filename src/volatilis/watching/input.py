@@ -234,7 +234,7 @@ class Lines:
         line, newline, rest = data.partition(b"\n")
         if line.strip():
             self._report(
-                f"{self.name}: line {self.place.lines} was taken before it was whole; its rest is left out: {line[:60]!r}"
+                f"{self.name}: line {self.place.lines} was read before it was complete; the rest of it is ignored: {line[:60]!r}"
             )
         self._skip_line = not newline
         self.place = self.place.after(line + newline, 0)

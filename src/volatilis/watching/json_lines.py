@@ -138,7 +138,7 @@ class JsonLines:
             if isinstance(row, dict):
                 raise BadLineError("the first lines are like 1.25, and this one is an object")
             if fields.key or fields.time or fields.given:
-                raise BadLineError("it is a bare observation, and has no key, no time or no context")
+                raise BadLineError("it is only a number, so it has no key, no time or no context")
             return Record(None, self._vector(row, "it"), kept=(None,) * len(self._kept))
         if not isinstance(row, dict):
             raise BadLineError(f'the first lines are like {{"{fields.values[0]}": 1.25}}, and this one is not')

@@ -26,6 +26,7 @@ FEWEST = 200  # lines after the warm-up before alarms are counted; then after ev
 PROMISED, SOME, MANY = 5.0, 0.03, 0.05  # times p_c is far above it; shares of lines that are no accident of p_c, and too many
 LEVEL = 1e-3  # how often more alarms than that may come by chance, at a look
 CONTAMINATED = "contaminated:"
+ESTIMATE = "; volatilis environment estimates such a family, for --environment"
 SHIFTS = (
     "an alarm here tells of a jump at a single line; lasting small shifts need a rule of volatilis calibrate (--alarms FILE), or "
     "--alarm-run-length"
@@ -107,7 +108,7 @@ class Learned:
         self._touched.update(present)
         for number in present:
             if number not in self._checks and len(self._checks) < KEYS:
-                self._checks[number] = StreamCheck(self._learner_of(number), learned=True)
+                self._checks[number] = StreamCheck(self._learner_of(number), learned=True, hint=ESTIMATE)
             if number in self._checks:
                 mine = later & (numbers == number)
                 seen = np.nan_to_num(values[mine]).astype(self._checks[number].dtype)
@@ -167,7 +168,7 @@ class Learned:
             says = f"as often as the learned p_c = {p_c:.3g} says; if changes are rarer" if kept else f"where p_c = {p_c:.3g}"
             self._warn(
                 number,
-                f"{warning}{rang:,} of {lines:,} lines since the warm-up ring ({100.0 * share:.2g} %), {says}: "
+                f"{warning}{rang:,} of {lines:,} lines since the warm-up raised an alarm ({100.0 * share:.2g} %), {says}: "
                 f"{tails}a longer warm-up (--learn N) may help; volatilis calibrate and --alarms give a stated rate of false "
                 "alarms",
             )

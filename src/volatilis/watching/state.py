@@ -131,7 +131,7 @@ class Memory:
         states = {name: arrays.pop(f"{index}.{name}") for name in example.kept_arrays()}
         check_many_states(learner, example.kept_arrays(), states)
         if len(next(iter(states.values()))) != count:
-            raise ValueError("two keys with one state, or a key without one")
+            raise ValueError("its keys and states do not match")
         pool = Pool(example, 1)
         pool.set_arrays(states)
         return pool

@@ -23,7 +23,7 @@ from volatilis.learners._bank import BankOfStates, member, stacked, with_room
 from volatilis.learners._base import NO_MEMORY, Info, Learner
 from volatilis.learners._grids import parameter_places, value_of
 from volatilis.learners._kinds import AnyLearner, LearnerRecord, LearnerTuple, combinator
-from volatilis.watching.choosing import CHOICES, suggested, templates
+from volatilis.watching.choosing import CHOICES, GUESS, guessed, suggested, templates
 
 FARTHEST = 1.7e308  # stands for no bound in a state, whose numbers are finite
 
@@ -231,9 +231,8 @@ class WarmUp(_Fields):
         """What was found, and what is wrong with it, in words."""
         learner, values = member(state.own, 0), state.buffer
         learned = ", ".join(f"{name} = {value_of(learner, name):.4g}" for name in parameter_places(learner))
-        if np.all(values == values[0]):
-            hint = "; --family bernoulli:auto is made for 0 and 1, poisson:auto for counts" if values[0] in (0.0, 1.0) else ""
-            return [f"all of the first {self.lines} observations are {values[0]}, so their noise is a guess: {learned}{hint}"]
+        if state.doubts[0] == GUESS:
+            return [guessed(values, learned)]
         texts = [f"learned from the first {self.lines} observations: {self._family_words(state)}{learned}"]
         vague = [name for name, doubt in zip(parameter_places(learner), state.doubts[1:], strict=True) if doubt]
         if state.doubts[0]:
@@ -288,8 +287,8 @@ class WarmUp(_Fields):
     @python_only
     def states_within(self, arrays: Mapping[str, np.ndarray]) -> list[tuple[Learner, dict[str, np.ndarray]]]:
         seen, known = arrays["seen"], arrays["known"]
-        flags = np.append(known, arrays["doubts"])
-        if not np.isin(flags, (0.0, 1.0)).all() or (seen < 0.0).any() or (seen > self.lines).any() or (seen % 1.0).any():
+        known_flags, doubts = np.isin(known, (0.0, 1.0)).all(), np.isin(arrays["doubts"], (0.0, 1.0, GUESS)).all()
+        if not (known_flags and doubts) or (seen < 0.0).any() or (seen > self.lines).any() or (seen % 1.0).any():
             raise ValueError("an impossible warm-up")
         inner = {name.removeprefix("inner_"): array for name, array in arrays.items() if name.startswith("inner_")}
         kinds = np.unique(arrays["kind"]).tolist()

@@ -364,7 +364,7 @@ def test_units_of_the_outcome_do_not_matter() -> None:
         (["--subjects", "a"], "--subjects 'a' is not accepted"),
         (["--p-c", "1.5"], "p_c = 1.5"),
         (["--learner", "nas12*:p_c=0.1"], "two learners are called"),
-        (["--learner", "varsmile:m=0.1", "--response-noise", "0"], "response_noise = 0 makes every other learner impossible"),
+        (["--learner", "varsmile:m=0.1", "--response-noise", "0"], "response_noise = 0 leaves no other learner possible"),
         (["--family", "bernoulli"], "the family 'bernoulli' is not accepted"),
         (["--family", "gaussian:sigma=column:s"], "a design needs numbers for all parameters"),
         (["--family", "gaussian:sigma=20,sigma_0=1"], "prediction 1 selects"),

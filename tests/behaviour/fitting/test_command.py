@@ -20,6 +20,7 @@ from tests.helpers.command_line import volatilis
 from tests.helpers.processes import finished, started, wait_for
 from tests.helpers.tables import read_table
 from volatilis.behaviour.fitting.fit import fit, intervals
+from volatilis.behaviour.fitting.request import FitRequest, command_of
 from volatilis.behaviour.fitting.results import load
 from volatilis.behaviour.models import Model
 from volatilis.behaviour.people import Source, read_people
@@ -189,7 +190,7 @@ def test_people_whose_rows_are_scattered_are_one_person_and_that_is_said(tmp_pat
         (("--learner", "varsmile:m=free", "--prior", "m=0.1:1"), "--prior is for --method map"),
         (("--learner", "varsmile:m=free", "--method", "map", "--prior", "p_c=0.1:0.9"), "no such parameter is free; m, sd are"),
         (("--learner", "varsmile:m=free", "--bounds", "3"), "write LOW,HIGH"),
-        (("--learner", "varsmile:m=free", "--when", "during"), "given before or after the outcome"),
+        (("--learner", "varsmile:m=free", "--when", "during"), "write before or after (the outcome)"),
         (("--learner", "varsmile:m=free", "--response-column", "guess"), "guess"),
         (("--learner", "leaky:omega=free", "--response", "confidence:sd=free"), "nobody could be fitted: s0: Confidence needs"),
         (
@@ -289,3 +290,9 @@ def test_a_probability_on_a_slider(tmp_path: pathlib.Path) -> None:
 def test_the_family_of_the_simulated_people_is_what_the_text_says() -> None:
     made, _ = Model.parse(FAMILY_TEXT, "varsmile:m=1", "gaussian:sd=1").make({})
     assert made.family == FAMILY
+
+
+def test_the_command_names_the_contexts() -> None:
+    source = Source("cues.csv", given="cue", contexts=("left", "right"))
+    words = shlex.split(command_of(FitRequest(source, "given:bernoulli;contexts=2", ("varsmile:m=free",))))
+    assert words[words.index("--contexts") + 1] == "left,right"

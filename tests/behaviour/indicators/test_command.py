@@ -193,7 +193,7 @@ def test_catch_trials_are_neither_fitted_nor_compared(trials: pathlib.Path, tmp_
     data = read_table(trials)
     caught = np.random.default_rng(4).random(len(data)) < 0.1
     wild = {"prediction": data.prediction.mask(caught, 400.0), "sure": data.sure.mask(caught, 9.0)}
-    marked = changed(trials, tmp_path, catch=caught.astype(int), **wild)
+    marked = changed(trials, tmp_path, catch=caught, **wild)  # true and false, as text
     gone = tmp_path / "gone.csv"
     blank = {name: data[name].mask(caught) for name in ("prediction", "sure", "pupil")}
     data.assign(**blank).to_csv(gone, index=False)

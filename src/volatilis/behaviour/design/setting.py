@@ -150,7 +150,8 @@ def check(setting: Setting) -> None:
     check_level(setting.level)
     if setting.response_noise == 0.0 and len(setting.learners) > 1:
         raise ValueError(
-            "response_noise = 0 makes every other learner impossible; give the standard deviation of people's predictions"
+            "response_noise = 0 leaves no other learner possible, so learners cannot be compared; give the standard deviation of "
+            "people's predictions"
         )
     for name, counts, least in (("subjects", setting.subjects, 2), ("trials", setting.trials, 10)):
         if not counts or min(counts) < least:

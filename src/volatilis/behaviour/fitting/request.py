@@ -192,6 +192,7 @@ def command_of(request: FitRequest) -> str:
         ("--missing", source.missing, "error"),
         ("--bounds", None if source.bounds is None else f"{source.bounds[0]!r},{source.bounds[1]!r}", None),
         ("--categories", ",".join(source.categories), ""),
+        ("--contexts", ",".join(source.contexts), ""),
         ("--magnitudes", ",".join(source.magnitudes), ""),
         ("--learn", source.learn, "chosen"),
         ("--method", request.method, "ml"),

@@ -20,7 +20,7 @@ from volatilis.predictions.analysis import Analysis, analyse
 from volatilis.predictions.estimators import ADJUSTED
 from volatilis.predictions.hypotheses import LEVEL, check_level
 from volatilis.predictions.windows import FirstWindow, SecondWindow, SubjectTrials, check_belief, check_windows, gaussian_within
-from volatilis.tables import TableError, column_named, numbers, open_table
+from volatilis.tables import TableError, column_named, marks, numbers, open_table
 
 NO_LEARNER = "merge:n=1,p_c=0.5"  # stands in a model whose learner is not used
 
@@ -185,7 +185,8 @@ def _columns(request: PredictRequest) -> Measurements:
     row = 1
     for batch in table.batches():
         for name in uses:
-            parts[name].append(numbers(batch.column(name), table.path, row, name))
+            read = marks if name == source.catch else numbers
+            parts[name].append(read(batch.column(name), table.path, row, name))
         row += batch.num_rows
     arrays = {name: np.concatenate(pieces) if pieces else np.zeros(0) for name, pieces in parts.items()}
     for name, values in arrays.items():
@@ -193,7 +194,7 @@ def _columns(request: PredictRequest) -> Measurements:
             raise TableError(f"{table.path}: row {int(np.argmax(np.isinf(values))) + 1}, column {name!r} is infinite")
         if np.isnan(values).all() and values.size:
             raise TableError(f"{table.path}: column {name!r} has no value in any row")
-    shown = None if source.catch is None else np.nan_to_num(arrays[source.catch]) != 0.0
+    shown = None if source.catch is None else arrays[source.catch]
     return Measurements(arrays[request.indicator], None if request.confidence is None else arrays[request.confidence], shown)
 
 
