@@ -250,13 +250,16 @@ def test_a_missing_package_is_named_with_what_installs_it(monkeypatch: pytest.Mo
 
 
 @pytest.mark.filterwarnings("ignore::volatilis.ModelMismatchWarning")  # of the jump
-def test_a_value_that_is_missing_after_a_drift_hides_no_later_one() -> None:
-    """The jump belongs to the new stretch, not to the noise."""
+@pytest.mark.parametrize("seed", [7, 8])
+def test_a_jump_is_no_noise_even_if_the_next_value_is_missing(seed: int) -> None:
+    """As noise it would ring again at once, and hide later drifts: 200 among 1,600 values makes it 5 to 10 times as large."""
     pytest.importorskip("river.drift", reason="river is not installed: pip install 'volatilis[adapters]'")
     from volatilis.adapters import DriftDetector
 
-    values = 100.0 + np.r_[two_levels(400, 400, 40.0, seed=6), two_levels(200, 100, 4.0, seed=7) + 40.0]
+    values = np.r_[two_levels(400, 700, 200.0, seed), two_levels(500, 200, 4.0, seed + 10) + 200.0]
     whole = drifts(DriftDetector(), values)
-    assert [any(t <= one <= t + 4 for one in whole) for t in (400, 1_000)] == [True, True]
-    gap = np.insert(values, whole[0] + 1, np.nan)
-    assert drifts(DriftDetector(), gap) == [whole[0], *(t + 1 for t in whole[1:])]
+    assert whole[0] == 400
+    assert 1_600 <= whole[-1] <= 1_606
+    assert len(whole) <= 3  # the two, and at one in 5,000 hardly more than one other
+    gap = drifts(DriftDetector(), np.insert(values, 401, np.nan))
+    assert [t - (t > 400) for t in gap] == whole

@@ -187,7 +187,7 @@ class _Scale:
         self._level, self._noise, self._due = 0.0, 0.0, warm_up
         self._seen, self._squares = 0, 0.0  # all values; squares around the means of stretches
         self._count, self._mean, self._stretches = 0, 0.0, 1
-        self._anew = False  # the next number begins a stretch
+        self._anew, self._newest = False, 0.0  # whether the next number begins a stretch; the newest square
 
     @property
     def is_known(self) -> bool:
@@ -211,15 +211,16 @@ class _Scale:
         self._seen, self._count = self._seen + 1, self._count + 1
         apart = value - self._mean
         self._mean += apart / self._count
-        self._squares += apart * (value - self._mean)
+        self._newest = apart * (value - self._mean)
+        self._squares += self._newest
         if self._noise == 0.0 and self._seen >= self.warm_up:
             self._noise, self._level = self._measured(), self._mean
         elif self._seen >= self._due:
-            self._noise, self._due = self._measured(), 2 * self._seen
+            self._noise, self._due = self._measured() or self._noise, 2 * self._seen
 
     def start_anew(self) -> None:
-        """A drift was found: a new stretch, around the next number."""
-        self._anew = True
+        """A drift was found, whose jump is no noise: a new stretch, around the next number."""
+        self._squares, self._newest, self._anew = self._squares - self._newest, 0.0, True
 
     def scaled(self, value: float) -> float:
         """In units of the noise, from the level; binary values as they are."""
