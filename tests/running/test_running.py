@@ -740,8 +740,8 @@ def test_a_number_that_is_not_accepted_is_refused_whatever_its_kind() -> None:
 
 
 def test_one_observation_for_each_of_many_sequences_is_said() -> None:
-    y = np.random.default_rng(1).normal(size=30)
-    with pytest.warns(UserWarning, match=r"shape \(30, 1\) is 30 sequences of one observation each"):
+    y = np.random.default_rng(1).normal(size=300)
+    with pytest.warns(UserWarning, match=r"shape \(300, 1\) is 300 sequences of one observation each"):
         vl.run_many(vl.VarSMiLe(GAUSSIAN, 0.1), y[:, None])
     assert len(vl.run_many(vl.VarSMiLe(GAUSSIAN, 0.1), y[None, :])) == 1
 

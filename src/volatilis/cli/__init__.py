@@ -24,8 +24,8 @@ from volatilis.cli.watch import watch
 
 app = typer.Typer(
     help="Learning in volatile environments: tell noise from change, observation by observation.",
-    epilog="Exit codes: 0 done; 2 wrong arguments or input, nothing was written; 3 watch: no line was good; 130 stopped with Ctrl-C, "
-    "143 with SIGTERM, 129 with SIGHUP; 141 the reader of standard output went away.",
+    epilog="Exit codes: 0 done; 2 wrong arguments or input, nothing was written; 3 watch: no line was good; "
+    "130 stopped with Ctrl-C, 143 with SIGTERM, 129 with SIGHUP; 141 the reader of standard output went away.",
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,

@@ -218,15 +218,13 @@ class Windows(NamedTuple):
     errors: Annotated[
         str, typer.Option(metavar="FIRST,LAST,STEP", help="Absolute errors to compare (prediction 1).", rich_help_panel=WINDOWS)
     ] = "0.1,1,0.1"
-    error_width: Annotated[float, typer.Option(help="How far a trial may lie from one of --errors.", rich_help_panel=WINDOWS)] = (
-        0.1
-    )
+    error_width: Annotated[float, typer.Option(help="How far a trial may lie from --errors.", rich_help_panel=WINDOWS)] = 0.1
     probabilities: Annotated[
         str, typer.Option(metavar="FIRST,LAST,STEP", help="Densities p to compare (prediction 2).", rich_help_panel=WINDOWS)
     ] = "0.025,0.4,0.025"
-    p_width: Annotated[
-        float, typer.Option(help="How far a trial may lie from one of --probabilities.", rich_help_panel=WINDOWS)
-    ] = 0.0125
+    p_width: Annotated[float, typer.Option(help="How far a trial may lie from --probabilities.", rich_help_panel=WINDOWS)] = (
+        0.0125
+    )
     least: Annotated[int, typer.Option(min=1, help="Fewest trials for a person's average.", rich_help_panel=WINDOWS)] = 1
     first_trials: Annotated[
         str,

@@ -39,6 +39,7 @@ from volatilis.running.weights import Weights, run_weights
 
 Sequences = np.ndarray | list[np.ndarray]  # one array of equally long sequences, or a list of any
 LOOKED_AT = 8  # of many sequences, for a glance at whether the model is contradicted
+MANY = 100  # sequences of one observation each: likely one sequence that stands in a column
 LOCK_STEP_COLUMNS = 64  # sequences side by side: enough to fill vector registers, few enough to stay in the first cache
 
 
@@ -233,7 +234,7 @@ def _observations_of_all(
 ) -> tuple[Sequences, Sequences]:
     """Validate every sequence; an array of equally long ones at one go."""
     scalar = learner.family.observations([])[0].ndim == 1
-    if isinstance(ys, np.ndarray) and scalar and given is None and ys.ndim == 2 and ys.shape[1] == 1 < len(ys):
+    if isinstance(ys, np.ndarray) and scalar and given is None and ys.ndim == 2 and ys.shape[1] == 1 and len(ys) >= MANY:
         warnings.warn(
             f"run_many: an array of shape {ys.shape} is {len(ys):,} sequences of one observation each; y.T holds one sequence of "
             f"{len(ys):,}",

@@ -240,8 +240,8 @@ class Stream:
         one = [np.nan] if y is None and self._y.ndim == 1 else [y]
         if self._y.ndim == 1 and (isinstance(y, (list, tuple)) or (isinstance(y, np.ndarray) and y.ndim > 0)):
             raise ValueError(
-                f"Stream.update takes one number at a time, not {len(y)} in {type(y).__name__}: give the number alone, or all of "
-                "them to volatilis.run"
+                f"{type(self._family).__name__}: Stream.update takes one number at a time, not {len(y)} in {type(y).__name__}: "
+                "give the number alone, or all of them to volatilis.run"
             )
         values, absent = self._family.observations(one, None if given is None else [given])
         if len(values) != 1:
