@@ -78,7 +78,9 @@ class Inputs:
     def _check_people(self, batch: pa.RecordBatch) -> None:
         name = self._roles.people
         if name is not None:
-            self._people |= set(texts(batch.column(name)))
+            import pyarrow.compute as pc
+
+            self._people |= set(texts(pc.unique(batch.column(name))))
             if len(self._people) > 1:
                 self._roles = self._roles._replace(people=None)  # said once
                 warnings.warn(
