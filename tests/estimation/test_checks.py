@@ -177,6 +177,11 @@ def test_a_sensor_that_sticks_is_no_outlier() -> None:
     assert [one.kind for one in misfits(vl.Gaussian(1.0, 20.0, 3.0), np.concatenate([y, np.full(9, 20.37)]), 0.01)] != ["stuck"]
 
 
+def test_numbers_that_are_all_the_same_are_said_to_be() -> None:
+    (misfit,) = misfits(vl.Gaussian(1.0, 0.0, 3.0), np.zeros(300), 0.01)
+    assert (misfit.kind, misfit.message) == ("stuck", "all 300 observations are exactly 0")
+
+
 def test_rounded_numbers_are_no_stuck_sensor() -> None:
     y = np.random.default_rng(6).normal(20.0, 1.0, 3000)
     for step in (0.1, 0.5, 1.0, 2.0, 5.0):

@@ -185,3 +185,13 @@ def test_an_autoregression_with_all_its_parameters_is_not_learned(tmp_path: path
     done = watch(source, "--value", "v", "--family", family, "--learner", "merge:n=5,p_c=0.01", both=False)
     assert done.returncode == 0, done.stderr
     assert "estimated from the first" not in done.stderr
+
+
+def test_rare_ones_are_no_volatile_environment(tmp_path: pathlib.Path) -> None:
+    """A constant probability of 1 % is also the law of a and b next to 0 with many changes; then every line would ring."""
+    for seed in (0, 1, 3, 4):
+        rare = (np.random.default_rng(seed).random(3000) < 0.01).astype(float)
+        said = watch(written(tmp_path / "in.jsonl", {"rare": rare}), "--value", "v", "--key", "k", both=False).stderr
+        assert "p_c = 0.005, a = 1, b = 1" in said
+        assert "3,000 observations of 1 key, 0 missing, 0 bad lines, 0 alarms" in said
+        assert "outliers" not in said

@@ -26,7 +26,10 @@ def stuck(family: Family, data: Sequences, alpha: float) -> Misfit | None:
         return None
     length, value = max((_longest(values) for values in observed), default=(0, 0.0))
     pairs = sum(max(len(values) - 1, 0) for values in observed)
-    others = pairs - length
+    total, others = sum(map(len, observed)), pairs - length
+    if total >= OTHERS and all((values == value).all() for values in observed):
+        remedy = f"{NO_PARAMETERS}; nothing varies: look at the sensor, or whether this is the right column"
+        return Misfit(laws.STUCK, f"all {total:,} observations are exactly {value:g}", remedy, float(total), 1.0, 0.0)
     if length < LEAST or others < OTHERS:
         return None
     repeats = sum(int((values[1:] == values[:-1]).sum()) for values in observed) - (length - 1)

@@ -30,6 +30,9 @@ def saw_no_change(environment: Environment) -> bool:
         return False
     if any(sign in note for note in environment.notes for sign in NO_CHANGE):
         return True
+    if {"a", "b"} <= names:  # with a and b next to 0 and many changes it is the law of a constant probability
+        vague = all(f"{name} is not identified" in " ".join(environment.notes) for name in ("a", "b"))
+        return environment["p_c"].value > (0.5 * OFTEN if vague else OFTEN)
     if not {"sigma", "sigma_0"} <= names:
         return False
     p_c, small = environment["p_c"], environment["sigma_0"].value < environment["sigma"].value

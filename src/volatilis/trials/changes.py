@@ -79,12 +79,18 @@ def calibrate_log(request: RunRequest, false_alarms: float, within: int | None, 
     """A threshold for the one log that a table is, without a restart."""
     if request.missing == "skip":
         raise ValueError("--missing skip is not accepted here: in a log time passes where a number is missing, --missing elapse")
-    _, sequences, _ = _sequences(request)
+    engine, sequences, _ = _sequences(request._replace(missing="elapse"))
     if len(sequences) != 1:
-        raise ValueError(f"the table has {len(sequences)} groups; a threshold is for one log: give a table of one")
+        by = ",".join(engine.inputs.by)
+        raise ValueError(
+            f"the table has {len(sequences)} groups (of {by}), and a threshold is for one log: give a table of one, or "
+            "--by with no column and --block none, which take it all as one log"
+        )
     ((learner, parts),) = sequences.values()
     values = np.concatenate([part[0] for part in parts])
     absent = np.concatenate([part[2] for part in parts])
+    if absent.any() and request.missing == "error":
+        raise ValueError(f"{counted(int(absent.sum()), 'outcome')} missing; --missing elapse accepts that: time passes")
     starts = np.flatnonzero(np.concatenate([part[1] for part in parts])[1:] >= RESET) + 1
     if len(starts):
         rows = np.concatenate([part[3] for part in parts])[starts]

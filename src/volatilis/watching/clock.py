@@ -26,7 +26,7 @@ UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.
 LINES = "lines"
 IN_A_ROW = 10  # late lines
 MOST_STEPS = 10_000_000  # that pass at once: it would take long, and whoever has p_c above 1e-5 knows nothing any more by then
-SPACINGS, KEYS = 100, 64  # how many are looked at, of the first keys
+SPACINGS, KEYS = 20, 64  # how many are looked at, of the first keys
 FAR = 3.0  # times --interval, or so much less: said
 STEP, LATE, TWICE = 0, 1, 2  # of a key: the step of its newest line, late lines in a row, 1 where a step that had two lines waits
 

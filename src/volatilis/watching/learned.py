@@ -154,7 +154,7 @@ class Learned:
         p_c, family = value_of(learner, "p_c"), kind_of(learner.family)
         tails = (
             ""
-            if family.startswith(CONTAMINATED)
+            if family.startswith(CONTAMINATED) or learner.family.categories() is not None
             else (
                 f"against outliers and heavy tails take volatilis environment with --family {CONTAMINATED}{family}, and its "
                 "file as --environment; "
@@ -168,7 +168,7 @@ class Learned:
             says = f"as often as the learned p_c = {p_c:.3g} says; if changes are rarer" if kept else f"where p_c = {p_c:.3g}"
             self._warn(
                 number,
-                f"{warning}{rang:,} of {lines:,} lines since the warm-up raised an alarm ({100.0 * share:.2g} %), {says}: "
+                f"{warning}{rang:,} of {lines:,} lines since the warm-up raised an alarm ({100.0 * share:.3g} %), {says}: "
                 f"{tails}a longer warm-up (--learn N) may help; volatilis calibrate and --alarms give a stated rate of false "
                 "alarms",
             )
