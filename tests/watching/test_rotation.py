@@ -14,8 +14,9 @@ import pytest
 
 from tests.helpers.processes import wait_for
 from volatilis.catalogue import parse_family, parse_learner
-from volatilis.watching import WatchRequest
+from volatilis.watching import WatchRequest, places
 from volatilis.watching import watch as watch_lines
+from volatilis.watching.places import Place, SavedPlace, open_input
 from volatilis.watching.state import load
 
 from .command import FAMILY, LEARNER, keyed_lines, rows, sensor_values, started, watch
@@ -174,3 +175,25 @@ def test_kill_9_and_a_rotation_while_following(tmp_path: pathlib.Path, live: boo
     again.communicate()
     assert load(tmp_path / "state")[0]["summary"]["observations"] == 700
     assert [row["line"] for row in rows(out.read_text())] == [*range(1, 401), *range(1, 301)]
+
+
+def test_a_log_that_is_renamed_at_the_very_moment_it_is_opened(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Under its old name it is found, and gone before it is opened: then it is looked for again."""
+    log, earlier = tmp_path / "log", tmp_path / "log.1"
+    earlier.write_bytes(b"20\n21\n")
+    status = earlier.stat()
+    saved = SavedPlace.from_data(Place().after(b"20\n21\n", 2).to_data() | {"file": [status.st_dev, status.st_ino]})
+
+    def opened(path: str) -> int:
+        if earlier.exists():
+            earlier.rename(log)
+        return open_input(path)
+
+    monkeypatch.setattr(places, "open_input", opened)
+    assert places.opened_from(str(log), saved) == ([str(log)], None)
+    log.rename(earlier)
+    monkeypatch.undo()
+    files, descriptor = places.opened_from(str(log), saved)
+    assert files == [str(earlier), str(log)]
+    assert descriptor is not None
+    os.close(descriptor)

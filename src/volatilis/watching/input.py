@@ -7,7 +7,7 @@ import stat
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-from volatilis.watching.places import STANDARD_INPUT, Place, SavedPlace, file_of, files_from, open_input, place_in_file
+from volatilis.watching.places import STANDARD_INPUT, Place, SavedPlace, file_of, open_input, opened_from, place_in_file
 
 if TYPE_CHECKING:
     from volatilis.watching.waiting import Waiting
@@ -107,14 +107,14 @@ class Lines:
             self.place, self._skip_line, self.reads_again = place, saved.in_line, True
 
     def _go_on_in_file(self, saved: SavedPlace) -> None:
-        files = [self._path] if self._path == STANDARD_INPUT else files_from(self._path, saved)
+        files, earlier = ([self._path], None) if self._path == STANDARD_INPUT else opened_from(self._path, saved)
         if files is None and self._descriptor is None:
             self._saved = saved  # until there is one
             return
-        if files is not None and files[0] != self._path:
+        if files is not None and earlier is not None:
             self._report(f"{self._path} was rotated after line {saved.lines}: {files[0]} is read to its end first")
             self.close()
-            self._descriptor = open_input(files[0])
+            self._descriptor = earlier
             self._later = files[1:-1] if self._follow else files[1:]  # the last one comes when it has lines
         elif self._descriptor is None:
             self._begin_with(open_input(self._path))

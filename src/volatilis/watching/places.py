@@ -126,6 +126,17 @@ def files_from(path: str, saved: SavedPlace) -> list[str] | None:
     return _from(*copies[0], others, path) if copies else None
 
 
+def opened_from(path: str, saved: SavedPlace, tries: int = 20) -> tuple[list[str] | None, int | None]:
+    """`files_from`, and the first of them opened where it is another than `path`; again where a name went away meanwhile."""
+    try:
+        files = files_from(path, saved)
+        return files, open_input(files[0]) if files is not None and files[0] != path else None
+    except FileNotFoundError:  # a log is being rotated, or renamed back, at this moment
+        if not tries:
+            raise
+    return opened_from(path, saved, tries - 1)
+
+
 def _from(name: str, status: os.stat_result, others: list[Found], path: str) -> list[str]:
     prefix = os.path.basename(path)
     rotated = [one for one in others if _is_of(os.path.basename(one[0]), prefix)]
