@@ -180,7 +180,8 @@ def test_a_forged_state_with_rows_is_refused() -> None:
     for value in (0.1, 0.2, 3.0, 2.0):
         stream.update(value)
     body = state_files.from_bytes(stream.to_bytes(), "it")
-    rows, sums = 7, 7 + 16 + 8  # after the head; after room for hypotheses and padding
+    room = len(body["state"]["fields"]["weights"]["values"])
+    rows, sums = 7, 7 + room + 8  # after the head; after room for hypotheses and padding
     for place, value in ((3, 99.0), (4, 0.0), (5, 2.0), (6, 32.0), (rows, 99.0), (rows, 1.0), (sums, -0.1), (sums + 24, -1.0)):
         changed = json.loads(json.dumps(body))
         assert changed["state"]["fields"]["recent"]["fields"]["numbers"]["values"][place] != value

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from volatilis._compiler.registry import compiled_function
+from volatilis.families._base import in_eights
 from volatilis.families._kinds import AnyFamily
 from volatilis.learners._hypotheses import NOTHING, Hypotheses, drop_below, forget, normalise
 from volatilis.learners._kinds import (
@@ -60,15 +61,10 @@ def resample_optimally(state: Hypotheses, n: int) -> None:
     count, w, light = state.count[0], state.weights, state.scratch
     if count <= n:
         return
-    c = optimal_threshold(w, light, count, n)
-    heavy = 0
-    for i in range(count):
-        heavy += 1 if w[i] >= c else 0
-        light[i] = 0.0 if w[i] >= c else w[i]
-    # n - heavy equidistant points on the line of light weights: none holds two, since each is shorter than their distance
+    c, heavy = optimal_threshold(w, light, in_eights(count), n)
+    # n - heavy equidistant points on the line of light weights, c apart: none holds two, since each is shorter than that
     survivors = n - heavy
-    distance = total(light, count) / survivors if survivors > 0 else 0.0
-    point, passed, chosen, kept = distance * uniform(state.random), 0.0, 0, 0
+    point, passed, chosen, kept = c * uniform(state.random), 0.0, 0, 0
     for i in range(count):
         stays = light[i] == 0.0
         if not stays:
@@ -76,8 +72,8 @@ def resample_optimally(state: Hypotheses, n: int) -> None:
             if chosen < survivors and passed > point:
                 stays = True
                 chosen += 1
-                point += distance
-                w[kept] = distance
+                point += c
+                w[kept] = c
         if stays:
             kept += 1
         else:
@@ -86,23 +82,20 @@ def resample_optimally(state: Hypotheses, n: int) -> None:
 
 
 @compiled_function
-def optimal_threshold(w: np.ndarray, work: np.ndarray, count: int, n: int) -> float:
-    """The c with sum_i min(w_i / c, 1) = n, for more than n positive weights.
+def optimal_threshold(w: np.ndarray, light: np.ndarray, count: int, n: int) -> tuple[float, int]:
+    """The c with sum_i min(w_i / c, 1) = n, and how many of the weights, more than n of them positive, are heavy: c or more.
 
-    The sum is concave and piecewise linear in 1/c, so Newton's method from 1/c = 0 climbs to the root in finitely many
-    steps: each takes the weights below the last c as the light ones.
+    The others are then in `light`. The sum is concave and piecewise linear in 1/c, so Newton's method climbs to the root in
+    finitely many steps: each takes the weights below the last c as the light ones, the first all of them.
     """
-    heavy, c = 0, 2.0
+    heavy, c = -1, total(w, count) / n
     while True:
-        below, light_sum = 0, 0.0
+        below = 0
         for i in range(count):
-            work[i] = w[i] if w[i] < c else 0.0
+            light[i] = w[i] if w[i] < c else 0.0
             below += 1 if w[i] < c else 0
-        light_sum = total(work, count)
         now_heavy = count - below
-        if now_heavy <= heavy and c < 2.0:  # it only grows, but for rounding where a weight ties with c
-            return c
+        if now_heavy <= heavy or now_heavy >= n:  # it only grows, but for rounding where a weight ties with c
+            return c, now_heavy
         heavy = now_heavy
-        if heavy >= n:
-            return c
-        c = light_sum / (n - heavy)
+        c = total(light, count) / (n - heavy)

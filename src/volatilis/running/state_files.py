@@ -19,9 +19,7 @@ import numpy as np
 from volatilis._compiler import registry
 from volatilis._core.fields import DERIVED, given_fields
 from volatilis._core.files import whole_file
-from volatilis.families._base import in_eights
 from volatilis.learners._base import Learner, LearnerOf, S, State
-from volatilis.learners._exact_step import room_after_step
 from volatilis.learners._hypotheses import Hypotheses, with_room
 from volatilis.learners._recent import check_recent
 
@@ -138,14 +136,14 @@ def _array(data: dict[str, Any]) -> np.ndarray:
 def checked_state(learner: Learner, fresh: State, read: State) -> State:
     """A state that was read must be one that the learner could have made: compiled code trusts its shapes and its count.
 
-    Merge had less room in 0.1: its state is given more.
+    States of 0.1 had less room for hypotheses: they are given more.
     """
     if type(read) is not type(fresh):
         raise ValueError(f"its state is a {type(read).__name__}, not a {type(fresh).__name__}")
     fresh = _with_room(learner, fresh, np.size(read.run_lengths))
     most = learner.most_hypotheses()
     if isinstance(fresh, Hypotheses) and isinstance(read, Hypotheses) and most is not None:
-        if np.size(read.weights) == in_eights(room_after_step(learner.family, most)) < fresh.weights.size:
+        if np.size(read.weights) <= fresh.weights.size and np.size(read.scratch) != fresh.scratch.size:
             read = with_room(learner.family, read, fresh.weights.size)
     _check_layout(fresh, read)
     check_many_states(learner, fresh.kept_arrays(), {name: array[None] for name, array in read.kept_arrays().items()})

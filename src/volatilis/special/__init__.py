@@ -45,7 +45,18 @@ from volatilis.special.gamma import (
     student_cdf,
     trigamma,
 )
-from volatilis.special.sequences import FAINT, eight_zeros, largest, least, not_faint, skip, total, uniform, uniform_ahead
+from volatilis.special.sequences import (
+    FAINT,
+    PLACES,
+    eight_zeros,
+    largest,
+    least,
+    not_faint,
+    skip,
+    total,
+    uniform,
+    uniform_ahead,
+)
 
 __all__ = [
     "FAINT",
@@ -53,6 +64,7 @@ __all__ = [
     "LOG_2",
     "LOG_2_PI",
     "LOG_PI",
+    "PLACES",
     "ROUNDING",
     "SMALLEST_NORMAL",
     "TURN",

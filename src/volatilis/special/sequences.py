@@ -12,6 +12,7 @@ _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 _MIX_2 = np.uint64(0x94D049BB133111EB)
 _SHIFT_30, _SHIFT_27, _SHIFT_31, _SHIFT_11 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(11)
 _TO_UNIT = 2.0**-53
+PLACES = 2**48 - 1  # i & PLACES is i, but a compiler sees that it is not negative: so no place counts from an array's end
 
 
 @instruction
@@ -53,7 +54,7 @@ def least(x: np.ndarray, n: int) -> int:
     for i in range(n):
         place = i if np.float64(x[i]).view(np.int64) == smallest else n
         first = place if place < first else first
-    return first
+    return first & PLACES
 
 
 @compiled_function
