@@ -155,3 +155,12 @@ def test_parameters_of_one_learner_are_recovered(table: pathlib.Path, tmp_path: 
     assert done.exit_code == 0, done.output
     assert len(pd.read_csv(out)) == 6
     assert picture.stat().st_size > 10_000
+
+
+def test_people_under_another_name_are_pointed_out(table: pathlib.Path) -> None:
+    renamed = table.with_name("renamed.csv")
+    renamed.write_text(table.read_text().replace("subject", "Participant_ID", 1))
+    done = volatilis("fit", renamed, *ONE)
+    assert done.exit_code == 2
+    assert "there is no column 'subject' (a person)" in done.stderr
+    assert "; if 'Participant_ID' names people, give --by Participant_ID" in done.stderr

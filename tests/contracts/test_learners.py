@@ -409,8 +409,11 @@ every_weights = pytest.mark.parametrize(
 @every_weights
 def test_optimal_threshold_is_the_exact_one(weights: list[float], n: int) -> None:
     w = np.array(weights)
-    c = optimal_threshold(w, np.empty(w.size), w.size, n)
+    light = np.empty(w.size)
+    c, heavy = optimal_threshold(w, light, w.size, n)
     assert_allclose(c, float(naive.optimal_threshold(weights, n)), rtol=1e-12)
+    assert heavy == np.sum(w >= c)
+    assert_array_equal(light, np.where(w < c, w, 0.0))
 
 
 @as_python

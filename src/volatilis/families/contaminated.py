@@ -75,17 +75,8 @@ class Contaminated(FamilyTuple):
     def log_inlier(self, beliefs: Beliefs, i: int, y: Observation) -> float:
         return self.log_rest + self.family.log_predictive(beliefs, i, y)
 
-    def log_prior_inlier(self, pi_0: Beliefs, y: Observation) -> float:
-        return self.log_rest + self.family.log_prior_predictive(pi_0, y)
-
     def log_predictive(self, beliefs: Beliefs, i: int, y: Observation) -> float:
-        return self.log_mixture(self.log_inlier(beliefs, i, y), y)
-
-    def log_prior_predictive(self, pi_0: Beliefs, y: Observation) -> float:
-        return self.log_mixture(self.log_prior_inlier(pi_0, y), y)
-
-    def log_mixture(self, inlier: float, y: Observation) -> float:
-        outlier = self.log_outlier(y)
+        inlier, outlier = self.log_inlier(beliefs, i, y), self.log_outlier(y)
         larger, smaller = (inlier, outlier) if inlier > outlier else (outlier, inlier)
         return larger + log_1p(exp(smaller - larger))
 

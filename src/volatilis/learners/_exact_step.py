@@ -81,7 +81,7 @@ def step_with_outliers(family: Family, p_c: float, state: Hypotheses, y: Observa
     w, p = state.weights, state.scratch
     evidence, scale = family.predictives(state.beliefs, w, family.whole(state.count[0]), y, p)
     # The prior's two ways to y in units of the largest of these three; log P(y; pi_0) is only read, so nothing waits for it
-    log_inlier, log_outlier = family.log_prior_inlier(state.pi_0, y), family.log_outlier(y)
+    log_inlier, log_outlier = family.log_inlier(state.pi_0, 0, y), family.log_outlier(y)
     top = max(scale, max(log_inlier, log_outlier))
     inlier, outlier = exp(log_inlier - top), exp(log_outlier - top)
     unit = 1.0 if p_c > 1e-280 else 2.0**930  # as in `change_and_stay`

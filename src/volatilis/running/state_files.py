@@ -19,6 +19,7 @@ import numpy as np
 from volatilis._compiler import registry
 from volatilis._core.fields import DERIVED, given_fields
 from volatilis._core.files import whole_file
+from volatilis.families._base import in_eights
 from volatilis.learners._base import Learner, LearnerOf, S, State
 from volatilis.learners._hypotheses import Hypotheses, with_room
 from volatilis.learners._recent import check_recent
@@ -141,13 +142,20 @@ def checked_state(learner: Learner, fresh: State, read: State) -> State:
     if type(read) is not type(fresh):
         raise ValueError(f"its state is a {type(read).__name__}, not a {type(fresh).__name__}")
     fresh = _with_room(learner, fresh, np.size(read.run_lengths))
-    most = learner.most_hypotheses()
-    if isinstance(fresh, Hypotheses) and isinstance(read, Hypotheses) and most is not None:
-        if np.size(read.weights) <= fresh.weights.size and np.size(read.scratch) != fresh.scratch.size:
-            read = with_room(learner.family, read, fresh.weights.size)
+    if isinstance(fresh, Hypotheses) and isinstance(read, Hypotheses) and _had_less_room(learner, fresh, read):
+        read = with_room(learner.family, read, fresh.weights.size)
     _check_layout(fresh, read)
     check_many_states(learner, fresh.kept_arrays(), {name: array[None] for name, array in read.kept_arrays().items()})
     return read
+
+
+def _had_less_room(learner: Learner, fresh: Hypotheses, read: Hypotheses) -> bool:
+    """Whether it is laid out as in 0.1, where that was otherwise than now."""
+    n, splits = learner.most_hypotheses(), learner.family.splits()
+    if n is None or (np.shape(read.weights), np.shape(read.scratch)) == (fresh.weights.shape, fresh.scratch.shape):
+        return False
+    room = in_eights(in_eights(2 * (n + 1)) + n + 1) if splits else in_eights(n + 1)
+    return np.shape(read.weights) == (room,) and np.shape(read.scratch) == (room * (6 if splits else 1),)
 
 
 def check_many_states(learner: Learner, example: dict[str, np.ndarray], read: dict[str, np.ndarray]) -> None:

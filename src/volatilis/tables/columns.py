@@ -6,7 +6,8 @@ Rows are counted from 1, after the header.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 MISSING = ("", "n/a", "na", "nan", "null", "none", ".")  # in lower case; what BIDS, pandas, R, SQL and SPSS write
+PEOPLE = ("sub", "subj", "subjectid", "subjnum", "participant", "participantid", "person", "personid")  # other names of `subject`
 
 
 class TableError(ValueError):
@@ -28,7 +30,14 @@ def column_named(columns: Sequence[str], name: str, path: str, use: str) -> str:
     folded = {column.lower(): column for column in columns}
     close = difflib.get_close_matches(name.lower(), folded, 1)
     hint = f"; did you mean {folded[close[0]]!r}?" if close else ""
+    people = column_of_people(columns) if name == "subject" else None
+    hint = hint if people is None else f"; if {people!r} names people, give --by {people}"
     raise TableError(f"{path}: there is no column {name!r} ({use}); the columns are {', '.join(map(repr, columns))}{hint}")
+
+
+def column_of_people(columns: Sequence[str], used: Collection[str | None] = ()) -> str | None:
+    """A column that looks like people, if none is called `subject`. Those that are used for something else are none."""
+    return next((name for name in columns if name not in used and re.sub("[^a-z]", "", name.lower()) in PEOPLE), None)
 
 
 def numbers(values: pa.Array, path: str, first_row: int, column: str, accepted: str = "a number") -> np.ndarray:

@@ -5,7 +5,6 @@ The numbers are the same whatever the number of workers and however the rows of 
 
 from __future__ import annotations
 
-import re
 import threading
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -17,7 +16,7 @@ from volatilis._compiler import for_threads
 from volatilis._core.jobs import worker_count
 from volatilis.learners._base import Learner
 from volatilis.running.arguments import missing_policy
-from volatilis.tables import Table, arrow, column_named, open_table
+from volatilis.tables import Table, arrow, column_named, column_of_people, open_table
 from volatilis.trials.fit_of_model import FitOfModel
 from volatilis.trials.groups import GroupRows, Key, Rows, split
 from volatilis.trials.inputs import Inputs, Roles
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
     from volatilis.trials.run import RunRequest
 
 GROUPING = ("subject", "session", "block")  # the columns that make the groups, if --by is not given
-PEOPLE = ("sub", "subj", "subjectid", "subjnum", "participant", "participantid", "person", "personid")  # other names of subjects
 
 
 class RunSummary(NamedTuple):
@@ -192,7 +190,7 @@ class Engine:
         """A column that looks like people. An outcome, a context and the like are none."""
         request = self.request
         used = {*request.outcome, *request.given, *(name for _, name in request.named), request.trial, request.reset}
-        return next((name for name in columns if name not in used and re.sub("[^a-z]", "", name.lower()) in PEOPLE), None)
+        return column_of_people(columns, used)
 
     def _block_columns(self, columns: Sequence[str], named: Mapping[str, str], by: Collection[str]) -> tuple[str, ...]:
         """Where one of them changes a block begins: as given, or by their names unless `reset` says where learners start."""
