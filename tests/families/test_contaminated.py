@@ -158,6 +158,15 @@ def test_merge_with_20_is_within_a_thousandth_of_the_evidence() -> None:
 # Learners
 
 
+@pytest.mark.parametrize("learner", [vl.StratifiedResampling, vl.MessagePassing, vl.Merge])
+def test_a_change_next_to_impossible_leaves_all_finite(learner: Any) -> None:
+    """1 / p_c overflows, and an outlier's weight underflows."""
+    family = vl.Contaminated(vl.Gaussian(1.0, 0.0, 50.0), p_o=1e-12, spread=1e300)
+    trace = vl.run(learner(family, p_c=1e-310, n=2), [100.0] * 5 + [0.0] * 20)
+    assert np.isfinite(trace.mean).all()
+    assert np.isfinite(trace.adaptation_rate).all()
+
+
 def some_learners(family: Any, p_c: float) -> list[Any]:
     learners = [vl.Merge(family, p_c, 5), vl.MessagePassing(family, p_c, 5), vl.StratifiedResampling(family, p_c, 5)]
     return [*learners, vl.ParticleFilter(family, p_c, 7), vl.VarSMiLe(family, p_c)]

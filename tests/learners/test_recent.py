@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -180,14 +181,38 @@ def test_a_forged_state_with_rows_is_refused() -> None:
     for value in (0.1, 0.2, 3.0, 2.0):
         stream.update(value)
     body = state_files.from_bytes(stream.to_bytes(), "it")
-    room = len(body["state"]["fields"]["weights"]["values"])
-    rows, sums = 7, 7 + room + 8  # after the head; after room for hypotheses and padding
+    rows, sums = 7, 7 + 16 + 8  # after the head; after room for hypotheses and padding
     for place, value in ((3, 99.0), (4, 0.0), (5, 2.0), (6, 32.0), (rows, 99.0), (rows, 1.0), (sums, -0.1), (sums + 24, -1.0)):
         changed = json.loads(json.dumps(body))
         assert changed["state"]["fields"]["recent"]["fields"]["numbers"]["values"][place] != value
         changed["state"]["fields"]["recent"]["fields"]["numbers"]["values"][place] = value
         with pytest.raises(vl.StateFileError, match="recent_change"):
             vl.Stream.from_bytes(state_files.to_bytes(changed))
+
+
+@pytest.mark.parametrize("family", [GAUSSIAN.family, ROBUST])
+def test_changes_later_than_now_or_too_many_at_one_place_are_refused(family: Any) -> None:
+    """Otherwise they would never be old, and the room for them would run out."""
+    from volatilis.running import state_files
+
+    stream = vl.Stream(vl.Merge(family, 0.1, 3), within=10)
+    for y in vl.ChangingEnvironment(family, 0.1).sample(25, seed=1).y:
+        stream.update(y)
+    honest = stream.to_bytes()
+    assert vl.Stream.from_bytes(honest).to_bytes() == honest
+    for seen in (0.0, 3.0):
+        forged = state_files.from_bytes(honest, "it")
+        forged["state"]["fields"]["recent"]["fields"]["numbers"]["values"][0] = seen
+        with pytest.raises(vl.StateFileError, match="recent_change"):
+            vl.Stream.from_bytes(state_files.to_bytes(forged))
+    one_place = state_files.from_bytes(honest, "it")
+    numbers = one_place["state"]["fields"]["recent"]["fields"]["numbers"]["values"]
+    assert numbers[2] - numbers[3] > 3.0  # changes that count
+    room, capacity = int(numbers[6]), len(one_place["state"]["fields"]["weights"]["values"])
+    stamps = 7 + 2 * (capacity + 8) + (0 if family is ROBUST else room)
+    numbers[stamps : stamps + room] = [numbers[0]] * room
+    with pytest.raises(vl.StateFileError, match="recent_change"):
+        vl.Stream.from_bytes(state_files.to_bytes(one_place))
 
 
 @pytest.mark.parametrize("n", [1, 3, 20])

@@ -111,22 +111,13 @@ def test_a_merge_that_was_saved_with_less_room(family: Any) -> None:
         assert np.array_equal(numbers(restored.update(y)), numbers(stream.update(y)))
 
 
-@pytest.mark.parametrize(
-    ("learner", "n", "room"), [(vl.MessagePassing, 5, 24), (vl.StratifiedResampling, 3, 16), (vl.Merge, 2, 16)]
-)
-def test_outliers_that_were_saved_with_other_room(learner: Any, n: int, room: int) -> None:
-    """As 0.1 made it: room for 2 (n + 1) hypotheses, in eights, and for n + 1 more, in eights; and six rows to work in."""
-    family = vl.Contaminated(GAUSSIAN, 0.05)
-    ys = vl.ChangingEnvironment(family, 0.1).sample(40, seed=1).y
-    stream = fed(learner(family, 0.05, n), ys, 30)
-    body = state_files.from_bytes(stream.to_bytes(), "it")
-    fields = body["state"]["fields"]
-    for array in (fields["weights"], fields["run_lengths"], *fields["beliefs"]["fields"].values()):
-        rows = np.reshape(array["values"], array["shape"])[..., :room]
-        array["values"], array["shape"] = rows.ravel().tolist(), list(rows.shape)
-    fields["scratch"]["values"], fields["scratch"]["shape"] = [0.0] * (6 * room), [6 * room]
-    restored = vl.Stream.from_bytes(state_files.to_bytes(body))
-    for y in ys[30:]:
+def test_a_prior_that_is_not_the_learners_is_not_taken_over() -> None:
+    learner = vl.StratifiedResampling(vl.Contaminated(GAUSSIAN, 0.05), 0.1, 3)
+    stream = fed(learner, GAUSSIAN_YS, 10)
+    forged = state_files.from_bytes(stream.to_bytes(), "it")
+    forged["state"]["fields"]["pi_0"]["fields"]["nu"]["values"] = [-1.0]
+    restored = vl.Stream.from_bytes(state_files.to_bytes(forged))
+    for y in GAUSSIAN_YS[10:20]:
         assert np.array_equal(numbers(restored.update(y)), numbers(stream.update(y)))
 
 

@@ -72,7 +72,7 @@ def exact_elapse(family: Family, p_c: float, state: Hypotheses) -> None:
 @compiled_function
 def room_after_step(family: Family, count: int) -> int:
     """How much room a step of exact inference needs with so many hypotheses."""
-    return 3 * in_eights(count + 1) if family.splits() else count + 1
+    return in_eights(2 * (count + 1)) + count + 1 if family.splits() else count + 1
 
 
 @compiled_function
@@ -87,16 +87,16 @@ def step_with_outliers(family: Family, p_c: float, state: Hypotheses, y: Observa
     unit = 1.0 if p_c > 1e-280 else 2.0**930  # as in `change_and_stay`
     change, stay = unit * p_c * (inlier + outlier), unit * (1.0 - p_c) * exp(scale - top)
     norm = 1.0 / (change + stay * evidence)
-    gamma, factor, strange = change * norm, stay * norm, unit * norm * outlier
+    gamma, factor, strange = change * norm, stay * norm, norm * outlier
     if not knows_nothing(state):
         p[add_prior(family, state, 0.0)] = 0.0
     n = state.count[0] & PLACES
     for i in range(in_eights(n)):
         p[i] *= factor  # the weight of both
-        w[i] *= (1.0 - p_c) * strange  # that of "outlier"
+        w[i] *= unit * (1.0 - p_c) * strange  # that of "outlier"
         state.run_lengths[i] += 1.0
     p[n - 1] += gamma  # the newest hypothesis holds what a change explains
-    w[n - 1] += p_c * strange
+    w[n - 1] += unit * p_c * strange
     take_in_or_not(family, state, y, n, nothing)
     return Info(scale + log(evidence), family.log_prior_predictive(state.pi_0, y), gamma)
 
@@ -126,7 +126,7 @@ def waits(strange: float, both: float) -> bool:
     return splits(strange, both) or 2.0 * strange > both
 
 
-# The belief of hypothesis i without y is kept in column 2 in_eights(n) + i. Beside the weights of both, `scratch` has rows for
+# The belief of hypothesis i without y is kept in column in_eights(2 n) + i. Beside the weights of both, `scratch` has rows for
 # which hypotheses are left beside what they come from, for the share to be merged, and for whether it is too far away for that.
 # Of a few hypotheses all are compared, in one flat loop: no processor guesses which wait. Of many only the runs that do.
 
@@ -160,11 +160,11 @@ def some_wait(state: Hypotheses, start: int, end: int) -> bool:
 def set_aside(family: Family, state: Hypotheses, n: int) -> None:
     """Keep the beliefs that are needed as they were before y."""
     if are_few(family, n):
-        copy_beliefs(family, state.beliefs, 0, family.whole(n), 2 * in_eights(n))
+        copy_beliefs(family, state.beliefs, 0, family.whole(n), in_eights(2 * n))
         return
     start, end = next_run(family, state, n, 0)
     while start < end:
-        copy_beliefs(family, state.beliefs, start, end, 2 * in_eights(n))
+        copy_beliefs(family, state.beliefs, start, end, in_eights(2 * n))
         start, end = next_run(family, state, n, end)
 
 
@@ -192,7 +192,7 @@ def merge_near(family: Family, state: Hypotheses, n: int) -> int:
 
 @compiled_function
 def merge_run(family: Family, state: Hypotheses, n: int, start: int, end: int, kept: int) -> int:
-    w, p, beliefs, size, without = state.weights, state.scratch, state.beliefs, state.weights.size, 2 * in_eights(n)
+    w, p, beliefs, size, without = state.weights, state.scratch, state.beliefs, state.weights.size, in_eights(2 * n)
     which, share, far = p[size:], p[2 * size :], p[3 * size :]
     for i in range(start, end):
         b = w[i] / (p[i] if p[i] > 0.0 else 1.0)
@@ -220,7 +220,7 @@ def spread(state: Hypotheses, n: int, waiting: int) -> int:
     Behind it and before it in turn: so neighbours that come from different hypotheses both took y in, or both did not, and are
     more alike. Merge, which merges neighbours, is nearer to exact for it.
     """
-    w, p, beliefs, size, without = state.weights, state.scratch, state.beliefs, state.weights.size, 2 * in_eights(n)
+    w, p, beliefs, size, without = state.weights, state.scratch, state.beliefs, state.weights.size, in_eights(2 * n)
     which, place, i = p[size:], n - 1, n - 1
     for k in range(waiting):
         source = int(which[k])

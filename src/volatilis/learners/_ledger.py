@@ -44,7 +44,19 @@ def check_ledger(read: np.ndarray, live: np.ndarray, capacity: int) -> bool:
     in_order = (np.diff(firsts, axis=1) >= 0.0) | ~in_use[:, 1:]
     good = (firsts == np.floor(firsts)) & (firsts >= 0.0) & (firsts <= noted) | ~in_use
     head = (old <= noted) & (noted <= room) & (holder < live[:, None]) & (known == live[:, None])
-    return bool(good.all() and in_order.all() and head.all() and (read[:, sums:] >= 0.0).all())
+    stamps = read[:, FIRSTS + 2 * (capacity + PADDING) + room :]
+    possible = stamps_are_possible(stamps[:, :room], old, noted, read[:, [N]], 2)
+    return bool(good.all() and in_order.all() and head.all() and (read[:, sums:] >= 0.0).all() and possible)
+
+
+def stamps_are_possible(stamps: np.ndarray, old: np.ndarray, noted: np.ndarray, seen: np.ndarray, most: int) -> bool:
+    """Whether the changes that count came in order, not later than now, and not more at one place: else room would run out."""
+    places = np.arange(stamps.shape[1])
+    counts = (places >= old) & (places < noted)
+    whole = (stamps == np.floor(stamps)) & (stamps >= 0.0) & (stamps <= seen) | ~counts
+    apart = (stamps[:, most:] > stamps[:, :-most]) | ~(counts[:, most:] & counts[:, :-most])
+    in_order = (np.diff(stamps, axis=1) >= 0.0) | ~(counts[:, 1:] & counts[:, :-1])
+    return bool(whole.all() and apart.all() and in_order.all())
 
 
 @compiled_function

@@ -24,6 +24,7 @@ from volatilis.learners._ledger import (
     move_up,
     room_of,
     shares_of,
+    stamps_are_possible,
     sums_of,
 )
 from volatilis.learners._recent_kept import NOTED, LedgerOfRows, N, W
@@ -44,7 +45,10 @@ def check_rows(read: np.ndarray, live: np.ndarray, capacity: int) -> bool:
     noted, old, known = read[:, NOTED], read[:, OLD], read[:, KNOWN]
     rows = np.sort(read[:, FIRSTS : FIRSTS + most], axis=1)
     head = (old <= noted) & (noted <= room) & (known == live) & (live <= most)
-    return bool((rows == np.arange(most)).all() and head.all() and (read[:, FIRSTS + capacity + PADDING :] >= 0.0).all())
+    stamps = read[:, shares : shares + room]
+    possible = stamps_are_possible(stamps, old[:, None], noted[:, None], read[:, [N]], 1)
+    positive = (read[:, FIRSTS + capacity + PADDING :] >= 0.0).all()
+    return bool((rows == np.arange(most)).all() and head.all() and positive and possible)
 
 
 @compiled_function

@@ -66,7 +66,7 @@ def resample_optimally(state: Hypotheses, n: int) -> None:
     survivors = n - heavy
     point, passed, chosen, kept = c * uniform(state.random), 0.0, 0, 0
     for i in range(count):
-        stays = light[i] == 0.0
+        stays = light[i] == 0.0 and kept < n  # never more, whatever a family of somebody's own answers
         if not stays:
             passed += light[i]
             if chosen < survivors and passed > point:

@@ -12,7 +12,7 @@ import math
 import os
 import pathlib
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from volatilis._core.fields import DERIVED, given_fields
 from volatilis._core.files import whole_file
 from volatilis.families._base import in_eights
 from volatilis.learners._base import Learner, LearnerOf, S, State
+from volatilis.learners._exact_step import room_after_step
 from volatilis.learners._hypotheses import Hypotheses, with_room
 from volatilis.learners._recent import check_recent
 
@@ -137,25 +138,18 @@ def _array(data: dict[str, Any]) -> np.ndarray:
 def checked_state(learner: Learner, fresh: State, read: State) -> State:
     """A state that was read must be one that the learner could have made: compiled code trusts its shapes and its count.
 
-    States of 0.1 had less room for hypotheses: they are given more.
+    Merge had less room in 0.1: its state is given more.
     """
     if type(read) is not type(fresh):
         raise ValueError(f"its state is a {type(read).__name__}, not a {type(fresh).__name__}")
     fresh = _with_room(learner, fresh, np.size(read.run_lengths))
-    if isinstance(fresh, Hypotheses) and isinstance(read, Hypotheses) and _had_less_room(learner, fresh, read):
-        read = with_room(learner.family, read, fresh.weights.size)
+    most = learner.most_hypotheses()
+    if isinstance(fresh, Hypotheses) and isinstance(read, Hypotheses) and most is not None:
+        if np.size(read.weights) == in_eights(room_after_step(learner.family, most)) < fresh.weights.size:
+            read = with_room(learner.family, read, fresh.weights.size)
     _check_layout(fresh, read)
     check_many_states(learner, fresh.kept_arrays(), {name: array[None] for name, array in read.kept_arrays().items()})
-    return read
-
-
-def _had_less_room(learner: Learner, fresh: Hypotheses, read: Hypotheses) -> bool:
-    """Whether it is laid out as in 0.1, where that was otherwise than now."""
-    n, splits = learner.most_hypotheses(), learner.family.splits()
-    if n is None or (np.shape(read.weights), np.shape(read.scratch)) == (fresh.weights.shape, fresh.scratch.shape):
-        return False
-    room = in_eights(in_eights(2 * (n + 1)) + n + 1) if splits else in_eights(n + 1)
-    return np.shape(read.weights) == (room,) and np.shape(read.scratch) == (room * (6 if splits else 1),)
+    return _with_priors(fresh, read)
 
 
 def check_many_states(learner: Learner, example: dict[str, np.ndarray], read: dict[str, np.ndarray]) -> None:
@@ -204,6 +198,14 @@ def _with_room(learner: LearnerOf[S], state: S, room: int) -> S:
     while learner.grows() and state.run_lengths.size < min(room, 2**30):
         state = learner.grow(state)
     return state
+
+
+def _with_priors(fresh: S, read: S) -> S:
+    """The prior is the learner's, whatever the file says; layouts are alike."""
+    if not isinstance(fresh, tuple) or not isinstance(read, tuple):
+        return read
+    fields = zip(type(fresh)._fields, fresh, read, strict=True)
+    return cast(S, type(read)(*(a if field == "pi_0" else _with_priors(a, b) for field, a, b in fields)))
 
 
 def _check_layout(expected: object, read: object, name: str = "") -> None:

@@ -121,7 +121,7 @@ class Runner {
     this.words = new Words(memory);
     // where an observation may be an outlier, each hypothesis becomes two; pairs of neighbours are compared eight at a time
     const most = learnerValues.n === undefined ? 128 : inEights(learnerValues.n) + 2;
-    this.room = PAGE.families[family].splits ? 3 * inEights(most) : inEights(most);
+    this.room = PAGE.families[family].splits ? inEights(inEights(2 * most) + most) : inEights(most);
     layTuple(this.words, layout.learner, { ...learnerValues, family: this.fields });
     this.banks = [];
     this.state = {};
