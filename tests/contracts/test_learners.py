@@ -432,6 +432,15 @@ def test_optimal_resampling_is_fearnheads_and_lius(weights: list[float], n: int)
 
 
 @as_python
+def test_optimal_resampling_of_weights_that_are_no_numbers_keeps_no_more_than_n() -> None:
+    """A family of somebody's own may answer NaN; then the answers are NaN, but nothing is written beyond the room."""
+    state = weighted_state([0.2] * 5, 0)
+    state.weights[:5] = np.nan
+    resample_optimally(state, 3)
+    assert state.count[0] == 3
+
+
+@as_python
 @every_weights
 def test_optimal_resampling_is_unbiased(weights: list[float], n: int) -> None:
     """The average weight over 1,000 seeds is the old weight within 5 standard errors; heavy ones never change."""

@@ -13,7 +13,7 @@ from volatilis.learners._recent import kept_recent
 from volatilis.learners._recent_kept import NO_RECENT, Recent
 from volatilis.special import exp, largest, log, total
 
-ROWS_TO_SPLIT = 6  # of room to work in, where one hypothesis may become two
+ROWS_TO_SPLIT = 6  # of room to work in, where one hypothesis may become two; four are used, and saved states have six
 NOTHING = 1e-300  # a weight below this is none: products of it with a predictive would lose digits to underflow
 
 
